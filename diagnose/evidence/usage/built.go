@@ -94,10 +94,10 @@ func (p *Service) built(made func(u *Table, samples []Booked) (Built, bool)) (mo
 	return most, true
 }
 
-// Handed returns the call of a dependency that has most of the service's CPU, wherever the service calls it, unless most of that is of
-// one domain. It is placed at the function that spends most on it. A request's fingerprint, taken of each of a thousand
-// records, hashes, sorts, reflects and allocates; each of these is a small part, and none of them is what to change. ok is
-// false if there is none.
+// Handed returns the call of a dependency that has most of the service's CPU, wherever the service calls it, or else the
+// service's own function that has it, unless most of that is of one domain. A call is placed at the function that spends most
+// on it. A request's fingerprint, taken of each of a thousand records, hashes, sorts, reflects and allocates; each of these is a
+// small part, and none of them is what to change. ok is false if there is none.
 func (p *Service) Handed() (b Built, ok bool) {
 	use, err := p.Use()
 	if err != nil || use.total == 0 {
@@ -113,7 +113,7 @@ func (p *Service) Handed() (b Built, ok bool) {
 	}
 	name := measured.Heaviest(sums, cmp.Compare[string])
 	if sums[name] < mostMade*use.total || oneDomain(calls[name]) {
-		return Built{}, false
+		return p.within(use)
 	}
 	lines, callers := map[code.Frame]float64{}, map[string]float64{}
 	for _, s := range calls[name] {
@@ -133,6 +133,30 @@ func (p *Service) Handed() (b Built, ok bool) {
 	})
 	b.Share = sums[name]/use.total + b.Collected
 	return b, true
+}
+
+// within returns the service's own function that has most of the CPU with all that it calls, the deepest one, unless most of that is of
+// one domain, or allocates.
+func (p *Service) within(use *Table) (b Built, ok bool) {
+	at, _, ok := use.Deepest(mostMade)
+	if !ok || !p.Stacks.User(at) {
+		return Built{}, false
+	}
+	var samples []Booked
+	allocates, sum := 0.0, 0.0
+	for _, s := range use.list {
+		if enclosed(s.Stack, callstack.Enclosing(at.Function)) >= 0 {
+			samples, sum = append(samples, s), sum+float64(s.Value)
+			if s.Roles.Has(callstack.Allocate | callstack.GCAssist) {
+				allocates += float64(s.Value)
+			}
+		}
+	}
+	if oneDomain(samples) || allocates >= mostMade*sum {
+		return Built{}, false
+	}
+	name := callstack.Enclosing(at.Function)
+	return Built{Place: at, Lines: 1, Function: name, Call: name, Part: 1, Share: p.Within(name)}, true
 }
 
 // locate sums what making something takes below a function of the service, by whatever call, and

@@ -55,7 +55,12 @@ func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, b.Part, diagnose.Ratio,
 			"%s of what %s spends", diagnose.Percent(b.Part), spender(b)))
 	}
-	f.Where.Detail = "in " + name
+	if f.Where.Detail = "in " + name; callstack.Enclosing(b.Place.Function) == b.Function {
+		f.Where.Detail = ""
+		f.Title = fmt.Sprintf("%s takes %s of the service's CPU with all that it calls, most of it at %s", name,
+			diagnose.Percent(b.Share), at)
+		f.Remedy = fmt.Sprintf("Call %s less often, or keep its result for the same input.", name)
+	}
 	f.Evidence = append(f.Evidence, called(use, b.Place.Function)...)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: b.Place.Function}))

@@ -32,7 +32,21 @@ func TestMostInALibrarysCall(t *testing.T) {
 		}
 	}
 	Expect(t, cpu.Hot, calls(40*s))
-	Expect(t, cpu.Hot, Healthy().Sample(s, "github.com/prints/marks.write", sum, labels)) // little of it
+	// The service's own function does the same.
+	own := func(b *Builder, each time.Duration, inner ...string) *Builder {
+		for _, f := range inner {
+			b.Sample(each, f, "shop/calendar.Year@year.go:571", "shop/calendar.Days@days.go:9", "shop/web.render@render.go:119")
+		}
+		return b
+	}
+	all := own(Healthy(), 5*s, "sort.Sort", "runtime.mallocgc", "regexp.(*Regexp).MatchString")
+	found := Expect(t, cpu.Hot, all, "cpu-hot-function at year.go:571")
+	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "calendar.Year takes") || found[0].Confidence != findings.Low) {
+		t.Errorf("%s, %s confidence", found[0].Title, found[0].Confidence)
+	}
+	Expect(t, cpu.Hot, own(Healthy(), 9*s, "sort.Sort", "runtime.mallocgc", "sort.Sort"))        // it sorts
+	Expect(t, cpu.Hot, own(Healthy(), 9*s, "sort.Sort", "runtime.mallocgc", "runtime.mallocgc")) // it allocates
+	Expect(t, cpu.Hot, Healthy().Sample(s, "github.com/prints/marks.write", sum, labels))        // little of it
 }
 
 // An object that a library makes for each request is named where it is made, whatever its CPU goes
