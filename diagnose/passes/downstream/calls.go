@@ -2,11 +2,13 @@ package downstream
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
@@ -236,25 +238,25 @@ func words(chain []code.Frame) string {
 	return strings.Join(names, " < ")
 }
 
-// common returns the innermost function at which the paths diverge, at the first
-// path's line: the one that makes the calls. Paths whose time would not be worth a finding may
-// lead elsewhere. With a single path, or paths that never diverge, it is the first's innermost
-// function that calls in a loop, by the service's sources, or else its innermost one.
+// common returns the innermost function at which the paths diverge, at its line with the longest calls: the one that makes the
+// calls. Paths whose time would not be worth a finding may lead elsewhere; if all are taken again and again, half of them may,
+// because each loop is a place to change. With a single path, or paths that never diverge, it is the first's innermost function that
+// calls in a loop, by the service's sources, or else its innermost one.
 func common(calls []call, loops []code.Frame) code.Frame {
 	calls = material(calls)
-	for _, f := range calls[0].chain {
-		within, all, parts := 0.0, 0.0, false
-		for _, c := range calls {
-			at := slices.IndexFunc(c.chain, func(g code.Frame) bool { return g.Function == f.Function })
-			all += c.ns[mean]
-			if at >= 0 {
-				within += c.ns[mean]
-				parts = parts || c.chain[at].Line != f.Line
+	least, deepest, place := 1-waitgain.LeastShare, 0, code.Frame{}
+	if !slices.ContainsFunc(calls, func(c call) bool { return c.calls[mean] < leastCalls }) {
+		least = 0.5
+	}
+	for _, c := range calls { // the longest first
+		for i, f := range c.chain {
+			if depth := len(c.chain) - i; depth > deepest && diverge(calls, f, least) {
+				deepest, place = depth, f
 			}
 		}
-		if parts && within >= (1-waitgain.LeastShare)*all {
-			return f
-		}
+	}
+	if deepest > 0 {
+		return looping(calls, loops, place)
 	}
 	for _, f := range calls[0].chain {
 		if slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
@@ -262,6 +264,45 @@ func common(calls []call, loops []code.Frame) code.Frame {
 		}
 	}
 	return calls[0].chain[0]
+}
+
+// diverge reports whether a frame's function makes more than a part of the calls' time, at several lines.
+func diverge(calls []call, f code.Frame, part float64) bool {
+	within, all, parts := 0.0, 0.0, false
+	for _, c := range calls {
+		at := slices.IndexFunc(c.chain, func(g code.Frame) bool { return g.Function == f.Function })
+		all += c.ns[mean]
+		if at >= 0 {
+			within += c.ns[mean]
+			parts = parts || c.chain[at].Line != f.Line
+		}
+	}
+	return parts && within > part*all
+}
+
+// looping returns the line below a function at which another one calls in a loop, if that one makes most of the calls' time; else
+// the function's own.
+func looping(calls []call, loops []code.Frame, above code.Frame) code.Frame {
+	functions, lines, all := map[string]float64{}, map[code.Frame]float64{}, 0.0
+	for _, c := range calls {
+		all += c.ns[mean]
+		for _, f := range c.chain {
+			if f.Function == above.Function {
+				break
+			}
+			if slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
+				functions[f.Function] += c.ns[mean]
+				lines[f] += c.ns[mean]
+				break
+			}
+		}
+	}
+	most := measured.Heaviest(functions, cmp.Compare[string])
+	if functions[most] <= all/2 {
+		return above
+	}
+	maps.DeleteFunc(lines, func(f code.Frame, _ float64) bool { return f.Function != most })
+	return measured.Heaviest(lines, measured.CompareFrames)
 }
 
 // material returns the calls without those that are together too short to matter: the first is never one.

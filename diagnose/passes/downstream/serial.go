@@ -284,7 +284,9 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy = strings.TrimSpace(advice) + " " + strings.TrimSuffix(f.Remedy, advice)
 	}
 	diagnose.Promise(&f, gain)
-	f.Where.Detail = words(s.calls[0].chain)
+	f.Where.Detail = words(s.calls[max(0, slices.IndexFunc(s.calls, func(c call) bool {
+		return slices.ContainsFunc(c.chain, func(f code.Frame) bool { return f.Function == at.Function })
+	}))].chain)
 	if by := s.calls[0].by; by != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.ns, diagnose.Nanosec,
 			"requests wait for %s, which makes the calls", callstack.Short(by)))

@@ -203,6 +203,34 @@ func TestSerialNamesTheLoopOfMost(t *testing.T) {
 		"downstream-serial at desk.go:48")
 }
 
+// TestSerialNamesTheLoopsOfMost: of three loops, the function that has two of them is named, and not their caller, which has the third.
+// If one of the paths is taken once, they are steps, and their caller makes them. So it is named where a function makes the same
+// calls from one line, unless the sources say that this lies in a loop.
+func TestSerialNamesTheLoopsOfMost(t *testing.T) {
+	const assign, update = "shop/desk.(*desk).assign@desk.go:", "shop/store.(*redis).update@store.go:"
+	calls := func(first, second string, times float64) *Builder {
+		b := get1(idle(), 400*us, 86, "shop/store.(*redis).unlist@store.go:90", assign+"324")
+		b = get1(b, 400*us, 86, "shop/store.(*redis).get@store.go:20", update+first, assign+"330")
+		return get1(b, 35*ms/time.Duration(times), times, "shop/store.(*redis).set@store.go:30", update+second, assign+"330")
+	}
+	for _, f := range Expect(t, downstream.Serial, calls("437", "445", 86), "downstream-serial at store.go:445") {
+		if !strings.Contains(f.Where.Detail, "update") {
+			t.Errorf("the path is %s", f.Where.Detail)
+		}
+	}
+	Expect(t, downstream.Serial, calls("437", "445", 1), "downstream-serial at desk.go:330")
+	Expect(t, downstream.Serial, calls("437", "437", 86), "downstream-serial at desk.go:330")
+	rec, body := calls("437", "437", 86).Open(t)
+	loops := code.Compiler{Loops: []code.Frame{{Function: "shop/store.(*redis).update", File: "store.go", Line: 437}}}
+	if err := disk.WriteJSON(rec.Dir, code.File, loops); err != nil {
+		t.Fatal(err)
+	}
+	out, err := diagnose.Run(rec, body, []diagnose.Analyzer{downstream.Serial})
+	if err != nil || len(out.Findings) != 1 || out.Findings[0].Where.Line != 437 {
+		t.Errorf("%+v, %v", out.Findings, err)
+	}
+}
+
 // TestSerialNamesTheLoop: all calls take one path; by the service's sources the loop is not in the
 // client's method, but in what calls it.
 func TestSerialNamesTheLoop(t *testing.T) {
