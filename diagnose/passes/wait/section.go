@@ -58,9 +58,10 @@ func meet(takers, releasers []code.Frame) int {
 	return 0
 }
 
-// usersOf returns the service's functions on a stack, innermost first, each once where it and its closures follow one another.
+// usersOf returns the service's functions on a stack, innermost first, each once where it and its closures follow one another. A
+// middleware that calls the next handler does not hold what that takes.
 func usersOf(p *diagnose.Pass, stack []code.Frame) (list []code.Frame) {
-	for _, f := range stack {
+	for _, f := range p.Stacks.Handler(stack) {
 		if p.Stacks.User(f) && (len(list) == 0 ||
 			callstack.Unwrapped(f.Function) != callstack.Unwrapped(list[len(list)-1].Function)) {
 			list = append(list, f)

@@ -71,6 +71,12 @@ func TestLockThroughHelpers(t *testing.T) {
 	const locker, unlocker = "shop/cache.(*locker).Lock@cache.go:50", "shop/cache.(*locker).Unlock@cache.go:55"
 	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(take, locker, check)...).
 		Held(8*s, "sync.(*Mutex).Unlock", release, unlocker, check), "lock-contention at cache.go:30") // helpers of helpers
+	// A middleware calls a handler that takes the lock, and another that releases it.
+	const reads, writes = "shop/api.reads.func2@routes.go:64", "shop/api.writes.func10@routes.go:76"
+	const next, guard = "net/http.HandlerFunc.ServeHTTP", "shop/api.auth.func1@auth.go:101"
+	taken := mutex("shop/store.(*Store).Lock@store.go:92", reads, next, guard)
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, taken...).Held(8*s, "sync.(*Mutex).Unlock",
+		"shop/store.(*Store).Unlock@store.go:107", writes, next, guard), "lock-contention at routes.go:64")
 	Expect(t, wait.Lock, waited().Held(8*s, "sync.(*Mutex).Unlock", release, set), "lock-contention at cache.go:20") // another calls it
 	Expect(t, wait.Lock, waited().Held(8*s, "sync.(*Mutex).Unlock", release, check).Held(s, "sync.(*Mutex).Unlock", take, check),
 		"lock-contention at cache.go:20") // it releases it too
