@@ -371,6 +371,24 @@ func written(p *diagnose.Pass, by evidence.AskedBy) code.Frame {
 	return by.Place
 }
 
+// byHand returns the innermost of the user's lines on a stack that is in no generated file, or else the innermost one; false if there
+// is none of the user's.
+func byHand(p *diagnose.Pass, stack []code.Frame) (at code.Frame, ok bool) {
+	generated := callstack.LinesOf(p.Sources().Generated)
+	for _, f := range stack {
+		if !p.Stacks.User(f) {
+			continue
+		}
+		if !generated.Has(f) {
+			return f, true
+		}
+		if !ok {
+			at, ok = f, true
+		}
+	}
+	return at, ok
+}
+
 // looping returns the innermost of the user's lines on the way to a statement that is in a loop, by the sources; false if none is
 // known.
 func looping(p *diagnose.Pass, by evidence.AskedBy) (at code.Frame, known bool) {

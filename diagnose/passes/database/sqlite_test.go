@@ -6,11 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
@@ -328,6 +331,23 @@ func TestWriterLockInC(t *testing.T) {
 		t.Errorf("%+v", found[0])
 	}
 	Expect(t, database.WriterLock, service(2, 50*us)) // the lock is free
+}
+
+// TestWriterLockInGeneratedCode: who calls generated code for a statement is who writes.
+func TestWriterLockInGeneratedCode(t *testing.T) {
+	const query, record = "shop/store.(*Queries).Insert@query.sql.go:3023", "shop/app.record@record.go:26"
+	b := New(16, 32*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(query)...).Wait(breakdown.StateRunning, 2*ms, 3)
+	b.Wait(breakdown.StateSleep, 30*ms, 3, append(sqliteStack(query), record)...).Asks(operation.Exec, book, int64(b.Requests()), 30*ms, 1,
+		Caller(1, 30*ms, append(sqliteStack(query), record)...)).Within(ms, 29*ms, 1).SQLite("wal")
+	rec, body := b.Open(t)
+	generated := code.Compiler{Generated: []code.Frame{{Function: "shop/store.(*Queries).Insert", File: "query.sql.go", Line: 3023}}}
+	if err := disk.WriteJSON(rec.Dir, code.File, generated); err != nil {
+		t.Fatal(err)
+	}
+	out, err := diagnose.Run(rec, body, []diagnose.Analyzer{database.WriterLock})
+	if err != nil || len(out.Findings) != 1 || out.Findings[0].Where.Function != "shop/app.record" {
+		t.Errorf("%+v, %v", out.Findings, err)
+	}
 }
 
 // TestWriterLockAtThePool: with one connection, writers queue in the pool instead of SQLite's busy handler. If whoever has it mostly

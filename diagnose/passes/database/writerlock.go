@@ -76,7 +76,7 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, p.Polled(max(share, whole), committing(p)))
 	at := w.at
 	if by, ok := w.lead.Heaviest(); ok && at.Function == "" {
-		at = by.Place
+		at = written(p, by)
 	}
 	if at.Function != "" {
 		asker.By{Place: at}.Describe(&f)
@@ -220,8 +220,8 @@ func writersOf(p *diagnose.Pass) (w writers) {
 	for _, part := range p.Anatomy.All {
 		if callstack.AwaitsWriter(part.Stack) {
 			w.busy += float64(part.NS)
-			if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.NS > longest {
-				w.at, longest = part.Stack[i], part.NS
+			if f, ok := byHand(p, part.Stack); ok && part.NS > longest {
+				w.at, longest = f, part.NS
 			}
 		}
 		if part.State == breakdown.StateSleep && p.Stacks.Roles(part.Stack).Has(callstack.DBTransact) {
@@ -268,8 +268,8 @@ func (w *writers) queued(p *diagnose.Pass) {
 			continue
 		}
 		commit += float64(part.NS)
-		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.NS > longest {
-			at, longest = part.Stack[i], part.NS
+		if f, ok := byHand(p, part.Stack); ok && part.NS > longest {
+			at, longest = f, part.NS
 		}
 	}
 	if part := min(1, commit/size.hold); part >= mostlyWrites {
