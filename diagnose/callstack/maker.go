@@ -31,7 +31,8 @@ type Made struct {
 }
 
 // lazy are types that allocate most of themselves in their first method call, each
-// with its constructor: that is the documented reason for their Reset methods.
+// with its constructor: that is the documented reason for their Reset methods. Of zstd only EncodeAll and DecodeAll may run
+// concurrently: a stream needs an encoder or decoder of its own.
 var lazy = []struct {
 	pkg, receiver string
 	made          Made
@@ -41,8 +42,8 @@ var lazy = []struct {
 	{"github.com/klauspost/compress/gzip", "(*Writer)", Made{Type: "gzip.Writer", Maker: "gzip.NewWriter", Reuse: Pooled}},
 	{"github.com/klauspost/compress/zlib", "(*Writer)", Made{Type: "zlib.Writer", Maker: "zlib.NewWriter", Reuse: Pooled}},
 	{"github.com/klauspost/pgzip", "(*Writer)", Made{Type: "pgzip.Writer", Maker: "pgzip.NewWriter", Reuse: Pooled}},
-	{"github.com/klauspost/compress/zstd", "(*Encoder)", Made{Type: "zstd.Encoder", Maker: "zstd.NewWriter", Reuse: Shared}},
-	{"github.com/klauspost/compress/zstd", "(*Decoder)", Made{Type: "zstd.Decoder", Maker: "zstd.NewReader", Reuse: Shared}},
+	{"github.com/klauspost/compress/zstd", "(*Encoder)", Made{Type: "zstd.Encoder", Maker: "zstd.NewWriter", Reuse: Pooled}},
+	{"github.com/klauspost/compress/zstd", "(*Decoder)", Made{Type: "zstd.Decoder", Maker: "zstd.NewReader", Reuse: Pooled}},
 	{"github.com/andybalholm/brotli", "(*Writer)", Made{Type: "brotli.Writer", Maker: "brotli.NewWriter", Reuse: Pooled}},
 	{"github.com/andybalholm/brotli", "(*Reader)", Made{Type: "brotli.Reader", Maker: "brotli.NewReader", Reuse: Pooled}},
 	{"github.com/pierrec/lz4/v4", "(*Writer)", Made{Type: "lz4.Writer", Maker: "lz4.NewWriter", Reuse: Pooled}},
@@ -60,8 +61,8 @@ var makers = []struct {
 	{"github.com/dlclark/regexp2", "Compile MustCompile", Made{Type: "regexp2.Regexp", Reuse: Shared}},
 	{"text/template", "New Must ParseFiles ParseFS ParseGlob", Made{Type: "template.Template", Reuse: Shared}},
 	{"html/template", "New Must ParseFiles ParseFS ParseGlob", Made{Type: "template.Template", Reuse: Shared}},
-	{"github.com/klauspost/compress/zstd", "NewWriter", Made{Type: "zstd.Encoder", Reuse: Shared}},
-	{"github.com/klauspost/compress/zstd", "NewReader", Made{Type: "zstd.Decoder", Reuse: Shared}},
+	{"github.com/klauspost/compress/zstd", "NewWriter", Made{Type: "zstd.Encoder", Reuse: Pooled}},
+	{"github.com/klauspost/compress/zstd", "NewReader", Made{Type: "zstd.Decoder", Reuse: Pooled}},
 	{"math/rand", "NewSource New", Made{Type: "rand.Source", Reuse: Pooled}},
 	{"crypto/x509", "SystemCertPool NewCertPool", Made{Type: "x509.CertPool", Reuse: Shared}},
 	{"crypto/tls", "LoadX509KeyPair X509KeyPair", Made{Type: "tls.Certificate", Reuse: Shared}},
