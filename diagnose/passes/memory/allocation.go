@@ -176,9 +176,8 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
 				"allocation and garbage collection take %s of the service's CPU", diagnose.Percent(cost)),
 		},
-		Remedy: fmt.Sprintf("At %s give the buffer the capacity that it needs at once, and no more, reuse it (a sync.Pool that drops large "+
-			"ones), "+
-			"or write into the response as you go.", at),
+		Remedy: fmt.Sprintf("At %s give the buffer the capacity that it needs at once, and no more, reuse it (a sync.Pool that "+
+			"drops large ones), or write into the response as you go.", at),
 	}
 	switch {
 	case what != nil:
