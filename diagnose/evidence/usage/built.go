@@ -135,28 +135,43 @@ func (p *Service) Handed() (b Built, ok bool) {
 	return b, true
 }
 
-// within returns the service's own function that has most of the CPU with all that it calls, the deepest one, unless most of that is of
-// one domain, or allocates.
+// within returns the service's own function that has most of the CPU with all that it calls, the deepest one, unless most of that
+// is of one domain, or allocates, or it is the handler.
 func (p *Service) within(use *Table) (b Built, ok bool) {
 	at, _, ok := use.Deepest(mostMade)
 	if !ok || !p.Stacks.User(at) {
 		return Built{}, false
 	}
 	var samples []Booked
-	allocates, sum := 0.0, 0.0
+	name, allocates, handles, sum := callstack.Enclosing(at.Function), 0.0, 0.0, 0.0
 	for _, s := range use.list {
-		if enclosed(s.Stack, callstack.Enclosing(at.Function)) >= 0 {
-			samples, sum = append(samples, s), sum+float64(s.Value)
-			if s.Roles.Has(callstack.Allocate | callstack.GCAssist) {
-				allocates += float64(s.Value)
-			}
+		i := enclosed(s.Stack, name)
+		if i < 0 {
+			continue
+		}
+		samples, sum = append(samples, s), sum+float64(s.Value)
+		if s.Roles.Has(callstack.Allocate | callstack.GCAssist) {
+			allocates += float64(s.Value)
+		}
+		if p.handler(s.Stack[i+1:], name) {
+			handles += float64(s.Value)
 		}
 	}
-	if oneDomain(samples) || allocates >= mostMade*sum {
+	if oneDomain(samples) || max(allocates, handles) >= mostMade*sum {
 		return Built{}, false
 	}
-	name := callstack.Enclosing(at.Function)
 	return Built{Place: at, Lines: 1, Function: name, Call: name, Part: 1, Share: p.Within(name)}, true
+}
+
+// handler reports whether a function of the service is a handler, by what calls it, innermost first: no function of the service but a
+// closure, as middlewares return, or another handler. What it does is the request.
+func (p *Service) handler(outside []code.Frame, name string) bool {
+	for _, f := range outside {
+		if caller := callstack.Enclosing(f.Function); p.Stacks.User(f) && caller != name {
+			return caller != f.Function || strings.HasSuffix(caller, ".ServeHTTP")
+		}
+	}
+	return true
 }
 
 // locate sums what making something takes below a function of the service, by whatever call, and

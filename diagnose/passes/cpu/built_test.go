@@ -44,6 +44,11 @@ func TestMostInALibrarysCall(t *testing.T) {
 	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "calendar.Year takes") || found[0].Confidence != findings.Low) {
 		t.Errorf("%s, %s confidence", found[0].Title, found[0].Confidence)
 	}
+	handles := Healthy()
+	for _, f := range []string{"sort.Sort", "runtime.mallocgc", "regexp.(*Regexp).MatchString"} { // for each request, below a middleware
+		handles.Sample(5*s, f, "shop/web.show@show.go:14", "shop/web.auth.func1@auth.go:41", "shop/web.(*router).ServeHTTP@router.go:28")
+	}
+	Expect(t, cpu.Hot, handles)
 	Expect(t, cpu.Hot, own(Healthy(), 9*s, "sort.Sort", "runtime.mallocgc", "sort.Sort"))        // it sorts
 	Expect(t, cpu.Hot, own(Healthy(), 9*s, "sort.Sort", "runtime.mallocgc", "runtime.mallocgc")) // it allocates
 	Expect(t, cpu.Hot, Healthy().Sample(s, "github.com/prints/marks.write", sum, labels))        // little of it
