@@ -26,7 +26,7 @@ const (
 // A service that calls its own server, as a grpc-gateway does in front of its own gRPC server, serves two requests per request
 // of the load. The anatomy holds both, so that the mean request is neither; with seven calls, it is hardly the outer one at
 // all. Anatomy is per request of the load: it holds what the inner requests do and the outer one's waits for them.
-func (p *Run) Nesting() float64 { return p.nesting }
+func (p *Run) Nesting() float64 { return max(1, p.nesting) }
 
 // answers returns which of its own calls the target answers itself, as a grpc-gateway does that
 // serves HTTP by calling the gRPC server in its own process: the wait is then this process's own

@@ -9,7 +9,7 @@ import (
 )
 
 // nested returns what requests do besides waiting for the target's own server, how long, and which part of request time that
-// is; nil if the inner requests are not in the anatomy.
+// is; nil, and all of it, if the inner requests are not in the anatomy.
 //
 // The anatomy holds what the inner requests do, and the outer ones' waits for them, which are the same time. So the waits are
 // left out and the rest scaled: if the outer request takes o besides the wait, and the inner ones i, the parts of all sum to

@@ -264,12 +264,18 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	share := min(1, s.ns/s.whole)
-	at := common(s.calls, p.Sources().Loops)
+	at, most := common(s.calls, p.Sources().Loops), ""
+	through := func(c call) bool {
+		return slices.ContainsFunc(c.chain, func(f code.Frame) bool { return f.Function == at.Function })
+	}
+	if slices.ContainsFunc(s.calls, func(c call) bool { return !through(c) }) {
+		most = ", most of them"
+	}
 	f := diagnose.Finding{
 		Cause: "downstream-serial", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(at),
-		Title: fmt.Sprintf("Requests make %s calls one after another at %s, which takes %s of their time; the "+
-			"longest call takes %s", diagnose.Times(s.n), diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
+		Title: fmt.Sprintf("Requests make %s calls one after another%s at %s, which takes %s of their time; the "+
+			"longest call takes %s", diagnose.Times(s.n), most, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
 		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call; concurrently "+
 			"they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
 	}
@@ -284,9 +290,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy = strings.TrimSpace(advice) + " " + strings.TrimSuffix(f.Remedy, advice)
 	}
 	diagnose.Promise(&f, gain)
-	f.Where.Detail = words(s.calls[max(0, slices.IndexFunc(s.calls, func(c call) bool {
-		return slices.ContainsFunc(c.chain, func(f code.Frame) bool { return f.Function == at.Function })
-	}))].chain)
+	f.Where.Detail = words(s.calls[max(0, slices.IndexFunc(s.calls, through))].chain)
 	if by := s.calls[0].by; by != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.ns, diagnose.Nanosec,
 			"requests wait for %s, which makes the calls", callstack.Short(by)))

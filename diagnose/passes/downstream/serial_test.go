@@ -214,8 +214,8 @@ func TestSerialNamesTheLoopsOfMost(t *testing.T) {
 		return get1(b, 35*ms/time.Duration(times), times, "shop/store.(*redis).set@store.go:30", update+second, assign+"330")
 	}
 	for _, f := range Expect(t, downstream.Serial, calls("437", "445", 86), "downstream-serial at store.go:445") {
-		if !strings.Contains(f.Where.Detail, "update") {
-			t.Errorf("the path is %s", f.Where.Detail)
+		if !strings.Contains(f.Where.Detail, "update") || !strings.Contains(f.Title, "another, most of them at store.go:445") {
+			t.Errorf("the path is %s: %s", f.Where.Detail, f.Title)
 		}
 	}
 	Expect(t, downstream.Serial, calls("437", "445", 1), "downstream-serial at desk.go:330")
