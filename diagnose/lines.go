@@ -65,34 +65,23 @@ func HotLines(rec *record.Record) []code.HotLine {
 	return hot[:min(len(hot), mostHot)]
 }
 
-// leastBusy is the share of CPU from which a line is looked up in the service's sources. A search is named from
-// usage.LeastHot, which includes the collector's part.
-const leastBusy = 0.1
-
-// leastTouched is the share of CPU from which a line may be one of several that do the same, as each middleware that logs does.
-const leastTouched = 0.005
+const (
+	// leastBusy is the share of CPU from which a line is looked up in the service's sources. A search is named from
+	// usage.LeastHot, which includes the collector's part.
+	leastBusy = 0.1
+	// leastTouched is the share of CPU from which a line may be one of several that do the same, as each middleware that logs does.
+	leastTouched = 0.005
+	// mostTouched bounds the lines that are compared with the sources, which are read once.
+	mostTouched = 1024
+)
 
 // BusyLines returns the lines of the service's own code with at least a tenth of its CPU in themselves and in all that they call,
-// sorted, 64 at most. Empty if no CPU profile was taken.
-func BusyLines(rec *record.Record) []code.Frame {
-	lines := linesOf(rec, leastBusy)
-	return lines[:min(len(lines), mostHot)]
-}
-
-// TouchedLines is BusyLines for a two-hundredth of the CPU, 1,024 at most.
-func TouchedLines(rec *record.Record) []code.Frame {
-	lines := linesOf(rec, leastTouched)
-	return lines[:min(len(lines), mostTouched)]
-}
-
-// mostTouched bounds the lines that are compared with the sources, which are read once.
-const mostTouched = 1024
-
-func linesOf(rec *record.Record, least float64) []code.Frame {
+// 64 at most, and those with at least a two-hundredth, 1,024 at most; both sorted. Empty if no CPU profile was taken.
+func BusyLines(rec *record.Record) (busy, touched []code.Frame) {
 	p := evidence.New(rec, nil)
 	prof, err := p.Profile("cpu", "cpu")
 	if err != nil || prof.Total <= 0 {
-		return nil
+		return nil, nil
 	}
 	shares := map[code.Frame]float64{}
 	for _, s := range prof.Samples {
@@ -102,14 +91,17 @@ func linesOf(rec *record.Record, least float64) []code.Frame {
 			}
 		}
 	}
-	var lines []code.Frame
 	for f, share := range shares {
-		if share >= least {
-			lines = append(lines, f)
+		if share >= leastBusy {
+			busy = append(busy, f)
+		}
+		if share >= leastTouched {
+			touched = append(touched, f)
 		}
 	}
-	slices.SortFunc(lines, measured.CompareFrames)
-	return lines
+	slices.SortFunc(busy, measured.CompareFrames)
+	slices.SortFunc(touched, measured.CompareFrames)
+	return busy[:min(len(busy), mostHot)], touched[:min(len(touched), mostTouched)]
 }
 
 // mostCallLines bounds the lines that are looked up in the service's sources.

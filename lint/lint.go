@@ -33,7 +33,8 @@ import (
 // listed or compiled.
 func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns ...string) (code.Compiler, error) {
 	out := code.Compiler{GoVersion: runtime.Version(), Lines: diagnose.HotLines(rec)}
-	calls, busy := diagnose.CallLines(rec), diagnose.BusyLines(rec)
+	calls := diagnose.CallLines(rec)
+	busy, touched := diagnose.BusyLines(rec)
 	if len(out.Lines)+len(calls)+len(busy) == 0 {
 		return out, nil
 	}
@@ -45,7 +46,7 @@ func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns
 	out.Loops, out.Relays = files.those(calls, compiler.InLoop), files.relays(diagnose.Askers(rec))
 	out.Generated = files.those(calls, compiler.Generated)
 	out.Searches, out.Filters = files.those(busy, compiler.Searches), files.those(busy, compiler.Filters)
-	out.Logged = files.logged(diagnose.TouchedLines(rec))
+	out.Logged = files.logged(touched)
 	out.Collector = files.calls("debug", "SetGCPercent")
 	if len(out.Lines) == 0 {
 		return out, nil

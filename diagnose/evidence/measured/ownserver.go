@@ -19,6 +19,12 @@ const (
 	// answeredLeast is the least other time of requests, as a part of the waits for the target's own server, that shows that
 	// the inner requests are in the anatomy too: it is at least as long as the waits, less the time between the two.
 	answeredLeast = 0.5
+	// leastAnswered is the part of the calls that must be among the requests of the traces for these to answer them: a trace may
+	// hold one without the other, and one in five may go elsewhere.
+	leastAnswered = 0.8
+	// leastExtra is how many requests more per request of the load begin at least: fewer may be due to a rate that differs from
+	// the mean while traces are taken.
+	leastExtra = 0.2
 )
 
 // Nesting returns how many requests of the traces there are per request of the load: 1 if all are the load's.
@@ -72,7 +78,7 @@ func (p *Run) servesItsRPCs() bool {
 			served += v.Requests + v.Cut
 		}
 	}
-	return waits > 0 && float64(served) >= 0.8*waits
+	return waits > 0 && float64(served) >= leastAnswered*waits
 }
 
 // sent returns the anatomy per request of the load, and how many requests it holds for each.
@@ -90,7 +96,7 @@ func (p *Run) sent(a *breakdown.Anatomy) (*breakdown.Anatomy, float64) {
 	if own == 0 || float64(int64(a.MeanNS)-own) < answeredLeast*float64(own) || !(n > 1) {
 		return a, 1
 	}
-	return times(a, n), n
+	return scaled(a, n), n
 }
 
 // ownCalls returns how many calls the target answers itself per request of the load, at each of which the traces' mean request
@@ -130,14 +136,6 @@ func (p *Run) called(kinds callstack.Answers, otherwise float64) float64 {
 	return float64(calls) / load.Requests
 }
 
-// leastAnswered is the part of the calls that must be among the requests of the traces for these to answer them: a trace may hold
-// one without the other, and one in five may go elsewhere.
-const leastAnswered = 0.8
-
-// leastExtra is how many requests more per request of the load begin at least: fewer may be due to a rate that differs from the
-// mean while traces are taken.
-const leastExtra = 0.2
-
 // servesItsCalls reports whether more requests begin in the traces than the load sends meanwhile, by about as many as requests
 // call others over HTTP.
 func (p *Run) servesItsCalls() bool {
@@ -168,9 +166,9 @@ func (p *Run) begunPerSent(a *breakdown.Anatomy) float64 {
 	return begun / sent
 }
 
-// times returns an anatomy whose mean request is n of a's. The bands of the median and the tail stay: they sort requests by how
+// scaled returns an anatomy whose mean request is n of a's. The bands of the median and the tail stay: they sort requests by how
 // long they take, and the slow ones are the load's.
-func times(a *breakdown.Anatomy, n float64) *breakdown.Anatomy {
+func scaled(a *breakdown.Anatomy, n float64) *breakdown.Anatomy {
 	out := *a
 	ns := func(v int64) int64 { return int64(n * float64(v)) }
 	out.MeanNS, out.Spawned = time.Duration(ns(int64(a.MeanNS))), n*a.Spawned

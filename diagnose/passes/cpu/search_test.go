@@ -15,22 +15,25 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
+// withSources returns what is found, at least one, where the sources say this of the service's lines.
+func withSources(t *testing.T, b *Builder, lines code.Compiler) []findings.Finding {
+	t.Helper()
+	rec, body := b.Open(t)
+	if err := disk.WriteJSON(rec.Dir, code.File, lines); err != nil {
+		t.Fatal(err)
+	}
+	out, err := diagnose.Run(rec, body, suite.All())
+	if err != nil || len(out.Findings) == 0 {
+		t.Fatalf("%+v, %v", out.Findings, err)
+	}
+	return out.Findings
+}
+
 // TestForLog: what requests compute only for a logger's arguments is logging, with the lines that pass it; what runs in such a call
 // without a request, such as the server itself, is not, nor is the logger's own work there.
 func TestForLog(t *testing.T) {
 	const dump = "shop/web.dump@dump.go:59"
-	first := func(b *Builder, lines code.Compiler) findings.Finding {
-		t.Helper()
-		rec, body := b.Open(t)
-		if err := disk.WriteJSON(rec.Dir, code.File, lines); err != nil {
-			t.Fatal(err)
-		}
-		out, err := diagnose.Run(rec, body, suite.All())
-		if err != nil || len(out.Findings) == 0 {
-			t.Fatalf("%+v, %v", out.Findings, err)
-		}
-		return out.Findings[0]
-	}
+	first := func(b *Builder, lines code.Compiler) findings.Finding { return withSources(t, b, lines)[0] }
 	logs := code.Compiler{Logged: []code.Frame{{Function: "shop/web.(*stream).ServeHTTP", File: "stream.go", Line: 85},
 		{Function: "shop/web.run", File: "run.go", Line: 9}}}
 	json := []string{"encoding/json.Marshal", dump, "shop/web.(*stream).ServeHTTP@stream.go:85"}
@@ -57,19 +60,12 @@ func TestSearch(t *testing.T) {
 	const find, match = "shop/rules.(*Repository).Find@rules.go:66", "shop/rules.(*Rule).Matches@rule.go:113"
 	first := func(b *Builder, lines code.Compiler) string {
 		t.Helper()
-		rec, body := b.Open(t)
-		if err := disk.WriteJSON(rec.Dir, code.File, lines); err != nil {
-			t.Fatal(err)
-		}
-		out, err := diagnose.Run(rec, body, suite.All())
-		if err != nil || len(out.Findings) == 0 {
-			t.Fatalf("%+v, %v", out.Findings, err)
-		}
-		f := out.Findings[0]
+		found := withSources(t, b, lines)
+		f := found[0]
 		if f.Cause != "cpu-hot-function" {
 			return f.Cause
 		}
-		for _, f := range out.Findings[1:] {
+		for _, f := range found[1:] {
 			t.Errorf("%s beside the search", f.Cause)
 		}
 		return fmt.Sprintf("%s at %s:%d %s", f.Cause, f.Where.Function, f.Where.Line, f.Where.Detail)

@@ -359,16 +359,12 @@ func executes(p *diagnose.Pass, stack []code.Frame) bool {
 // written returns the innermost of the user's lines on the way to a statement that is in no generated file: who repeats a statement of
 // generated code is its caller. Without one it is the statement's own place.
 func written(p *diagnose.Pass, by evidence.AskedBy) code.Frame {
-	generated, reached := callstack.LinesOf(p.Sources().Generated), false
-	if !generated.Has(by.Place) {
+	from := slices.Index(by.Stack, by.Place)
+	if from < 0 || !callstack.LinesOf(p.Sources().Generated).Has(by.Place) {
 		return by.Place
 	}
-	for _, f := range by.Stack {
-		if reached = reached || f == by.Place; reached && p.Stacks.User(f) && !generated.Has(f) {
-			return f
-		}
-	}
-	return by.Place
+	at, _ := byHand(p, by.Stack[from:])
+	return at
 }
 
 // byHand returns the innermost of the user's lines on a stack that is in no generated file, or else the innermost one; false if there
