@@ -2,8 +2,10 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -43,6 +45,40 @@ func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
 		}
 	}
 }
+
+// mostAround bounds the callers among which the loops around a place are looked for: from a leaf to
+// the request's handler there are rarely more of the service's own functions.
+const mostAround = 16
+
+// loops names the loops around the functions that take CPU or allocate, by the sources: what is called too often is mended
+// where it is called, and the profile, which does not count calls, cannot tell that from a slow function. It is said of the
+// innermost and the outermost loop on the way that most of the function's CPU comes.
+func (p *Pass) loops(found []findings.Finding, stages map[string]Stage) {
+	use, err := p.Use()
+	loops := p.Sources().Loops
+	if err != nil || len(loops) == 0 {
+		return
+	}
+	for i := range found {
+		f := &found[i]
+		if stage := stages[f.Cause]; stage != Memory && stage != CPUUse || f.Where.Function == "" || f.Where.Detail != "" {
+			continue
+		}
+		around := slices.DeleteFunc(use.Through(f.Where.Function, mostAround), func(at code.Frame) bool {
+			// A worker's loop takes one request after another.
+			return use.Starts(at.Function) || !slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == at.Function && l.Line == at.Line })
+		})
+		switch n := len(around); {
+		case n == 1:
+			f.Where.Detail = "in the loop of " + inFunction(around[0])
+		case n > 1:
+			f.Where.Detail = fmt.Sprintf("in the loops of %s and %s", inFunction(around[0]), inFunction(around[n-1]))
+		}
+	}
+}
+
+// inFunction names a function with its line: "shop.total at total.go:12".
+func inFunction(f code.Frame) string { return callstack.Short(f.Function) + " at " + At(f) }
 
 // remarkText formats a remark with the last step of its flow, the one that made the
 // value escape.

@@ -54,3 +54,49 @@ func TestCompilersReasons(t *testing.T) {
 		}
 	}
 }
+
+// TestLoopsAround: a finding about CPU names the innermost and the outermost loop around its function, but not a worker's own.
+func TestLoopsAround(t *testing.T) {
+	at := code.Frame{Function: "main.fee", File: "shop/main.go", Line: 5}
+	loops := []code.Frame{{Function: "main.list", Line: 12}, {Function: "main.page", Line: 30}, {Function: "main.worker", Line: 40}}
+	for _, c := range []struct {
+		name, want string
+		stage      diagnose.Stage
+		stack      []string
+		background bool
+	}{
+		{"one loop", "in the loop of main.list at main.go:12", diagnose.CPUUse, []string{"main.list@main.go:12", "main.page@main.go:29"}, false},
+		{"two loops", "in the loops of main.list at main.go:12 and main.page at main.go:30", diagnose.Memory,
+			[]string{"main.list@main.go:12", "main.mid@main.go:20", "main.page@main.go:30"}, false},
+		{"a worker's loop", "", diagnose.CPUUse, []string{"main.one@main.go:35", "main.worker@main.go:40"}, true},
+		{"a wait", "", diagnose.Wait, []string{"main.list@main.go:12", "main.page@main.go:29"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := diagnosetest.New(16, 10*time.Millisecond)
+			if stack := append([]string{"main.fee@main.go:5"}, c.stack...); c.background {
+				b.Background(time.Second, stack...)
+			} else {
+				b.Sample(time.Second, stack...)
+			}
+			rec, _ := b.Open(t)
+			if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Loops: loops}); err != nil {
+				t.Fatal(err)
+			}
+			a := finds("fees", cause("fees"), 2, findings.High)
+			a.Stage = c.stage
+			run := a.Run
+			a.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {
+				found, err := run(p)
+				found[0].Where = diagnose.WhereOf(at)
+				return found, err
+			}
+			out, err := diagnose.Run(rec, nil, []diagnose.Analyzer{a})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := out.Findings[0].Where.Detail; got != c.want {
+				t.Errorf("the place is %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -53,7 +53,9 @@ func Run(rec *record.Record, a *breakdown.Anatomy, suite []Analyzer) (findings.F
 	out.Findings, out.Notes = append(out.Findings, ranked...), notes
 	p.spoil(out.Findings, notes)
 	out.Unread = p.Unread()
-	p.reason(out.Findings, stagesOf(sorted))
+	stages := stagesOf(sorted)
+	p.reason(out.Findings, stages)
+	p.loops(out.Findings, stages)
 	p.exemplify(out.Findings)
 	out.Rejected, out.CPU = p.rejected, cpuUse(p.CPU(), p.Peers())
 	if out.Ledger = p.ledger(); out.Ledger != nil && len(out.Findings) == 0 {

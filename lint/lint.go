@@ -44,6 +44,7 @@ func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns
 	}
 	files := sources{listed, rec.Run.Target.MainPkg}
 	out.Loops, out.Relays = files.those(calls, compiler.InLoop), files.relays(diagnose.Askers(rec))
+	out.Loops = union(out.Loops, files.those(busy, compiler.Iterates))
 	out.Generated = files.those(calls, compiler.Generated)
 	out.Searches, out.Filters = files.those(busy, compiler.Searches), files.those(busy, compiler.Filters)
 	out.Logged = files.logged(touched)
@@ -58,6 +59,17 @@ func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns
 	}
 	attach(out.Lines, asked)
 	return out, nil
+}
+
+// union returns the lines of either list once, in their order.
+func union(a, b []code.Frame) []code.Frame {
+	both := slices.Clone(a)
+	for _, f := range b {
+		if !slices.Contains(a, f) {
+			both = append(both, f)
+		}
+	}
+	return both
 }
 
 // hotPackages returns the listed packages that hold hot lines, sorted. Frames

@@ -87,6 +87,47 @@ func TestLoops(t *testing.T) {
 	}
 }
 
+// TestLoopsOfCPU: a line that leads to what takes CPU is listed if its loop ends by itself.
+func TestLoopsOfCPU(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{"go.mod": "module shop\n\ngo 1.24\n", "main.go": `package main
+
+func fee(n int) (t int) {
+	for i := 0; i < n; i++ {
+		t ^= i
+	}
+	return t
+}
+
+func list(in []int) (t int) {
+	for _, n := range in {
+		t += fee(n)
+	}
+	return t
+}
+
+func main() {
+	for {
+		println(list([]int{1, 2}))
+	}
+}
+`}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec, _ := diagnosetest.New(16, 10*time.Millisecond).
+		Sample(time.Second, "main.fee@main.go:5", "main.list@main.go:12", "main.main@main.go:19").Open(t)
+	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: dir}, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(said.Loops); got != "[{main.fee /src/shop/main.go 5} {main.list /src/shop/main.go 12}]" {
+		t.Errorf("in loops are %s, want lines 5 and 12", got)
+	}
+}
+
 // TestSearches: of the lines that take CPU, only the one that decides in a loop which element is wanted is listed. One that takes
 // less than a tenth is not looked up.
 func TestSearches(t *testing.T) {

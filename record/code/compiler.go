@@ -10,7 +10,7 @@ type Compiler struct {
 	GoVersion string    `json:"go_version"` // of the compiler that was asked
 	Lines     []HotLine `json:"lines"`      // costliest first
 	// Loops are the lines of the service's own code that lead to a call of a database or another
-	// service and lie in a loop of their function.
+	// service, or to what takes CPU, and lie in a loop of their function.
 	Loops []Frame `json:"loops,omitempty"`
 	// Relays are the lines of the service's own code that only pass on a statement that their function
 	// was given: as its text, as the function that sends it, or as a value of any type for an object

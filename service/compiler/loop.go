@@ -18,7 +18,12 @@ func Generated(file string, _ int) (bool, error) {
 
 // InLoop reports whether a line of a source file is in the body of a loop of the innermost
 // function around it.
-func InLoop(file string, line int) (bool, error) {
+func InLoop(file string, line int) (bool, error) { return inLoop(file, line, true) }
+
+// Iterates reports the same of loops that end by themselves. One without a condition often serves a connection, or a queue.
+func Iterates(file string, line int) (bool, error) { return inLoop(file, line, false) }
+
+func inLoop(file string, line int, endless bool) (bool, error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -38,7 +43,7 @@ func InLoop(file string, line int) (bool, error) {
 		case *ast.FuncDecl, *ast.FuncLit:
 			in = false
 		case *ast.ForStmt:
-			in = in || within(f.Body)
+			in = in || (endless || f.Cond != nil) && within(f.Body)
 		case *ast.RangeStmt:
 			in = in || within(f.Body)
 		}

@@ -13,14 +13,14 @@ const (
 	// throughMost is the part of a place's CPU that must come through one caller
 	// for that caller to be named.
 	throughMost = 0.6
-	// throughLength bounds the number of callers named, as in callstack.
-	throughLength = 4
+	// ThroughNamed bounds the number of callers named, as in callstack.
+	ThroughNamed = 4
 )
 
 // Through returns the user's callers of a place, innermost first, while one of them
 // accounts for most of its CPU: a function that is slow because it is called often is slow
-// in its caller's loop.
-func (u *Table) Through(function string) []code.Frame {
+// in its caller's loop. There are most of them at most.
+func (u *Table) Through(function string, most int) []code.Frame {
 	type way struct {
 		callers []code.Frame
 		value   float64
@@ -42,7 +42,7 @@ func (u *Table) Through(function string) []code.Frame {
 		ways = append(ways, w)
 	}
 	var through []code.Frame
-	for depth := range throughLength {
+	for depth := range most {
 		lines := map[code.Frame]float64{}
 		for _, w := range ways {
 			if len(w.callers) > depth {
@@ -57,6 +57,13 @@ func (u *Table) Through(function string) []code.Frame {
 		ways = slices.DeleteFunc(ways, func(w way) bool { return len(w.callers) <= depth || w.callers[depth] != next })
 	}
 	return through
+}
+
+// Starts reports whether a function is the first of a goroutine, as that of a worker is.
+func (u *Table) Starts(function string) bool {
+	return slices.ContainsFunc(u.list, func(s Booked) bool {
+		return len(s.Stack) > 0 && s.Stack[len(s.Stack)-1].Function == function
+	})
 }
 
 // ThroughWords formats callers, innermost first: "web.(*List).read list.go:12, web.list

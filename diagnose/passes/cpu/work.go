@@ -107,7 +107,7 @@ func (w work) moved(f *diagnose.Finding, hot usage.Hot, to code.Frame, delegate 
 // called names the callers of a function if most of its CPU comes through them.
 // Often the caller has the loop, and the remedy is there.
 func called(use *usage.Table, function string) []findings.Evidence {
-	callers := use.Through(function)
+	callers := use.Through(function, usage.ThroughNamed)
 	if len(callers) == 0 {
 		return nil
 	}
