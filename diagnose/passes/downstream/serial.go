@@ -66,7 +66,7 @@ var Serial = diagnose.Analyzer{
 			"hooks' count 1.5 or more such calls are in progress at a time, they count as concurrent. The place is the " +
 			"function at whose lines the paths part; of calls along one path the innermost function that calls in a loop, by " +
 			"the sources that --build compiles. The share is that of all calls; the gain assumes that only the longest " +
-			"remains. redline cannot see whether a call needs the answer of the one before: if it does, the remedy is another interface " +
+			"remains, also of the queue for a lock that is held meanwhile. redline cannot see whether a call needs the answer of the one before: if it does, the remedy is another interface " +
 			"(one call that does both), not concurrency. If the addresses of the calls do not differ between requests, keeping " +
 			"the answers is advised too, with what that is worth; if those of most of the time do not and " +
 			"that is worth more, it is the first advice, and the function that makes these calls is the place. " +
@@ -284,7 +284,8 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	advice, alike, spared, place := s.kept(p)
 	f.Remedy += advice
-	gain := p.Elsewhere(min(1, s.saved()/s.whole))
+	queued := s.queued(p)
+	gain := p.Elsewhere(min(1, s.saved()/s.whole+queued*s.saved()/s.ns))
 	if place.Function != "" && spared.Factor > gain.Factor { // not to make most of them is worth more than to make all at once
 		gain, f.Where = spared, diagnose.WhereOf(place)
 		f.Remedy = strings.TrimSpace(advice) + " " + strings.TrimSuffix(f.Remedy, advice)
@@ -294,6 +295,13 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if by := s.calls[0].by; by != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.ns, diagnose.Nanosec,
 			"requests wait for %s, which makes the calls", callstack.Short(by)))
+	}
+	if queued >= waitgain.LeastShare {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
+			"requests spend another %s of their time in the queue for a lock whose holder makes these calls", diagnose.Percent(queued)))
+		if s.saved() >= mostSaved*s.ns {
+			p.Cover(f, s.locks(p)...)
+		}
 	}
 	f.Evidence = append(f.Evidence, alike...)
 	for _, c := range s.calls[:min(4, len(s.calls))] {

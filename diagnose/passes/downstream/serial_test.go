@@ -1,6 +1,7 @@
 package downstream_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,36 @@ func TestReadingAnAnswerIsNoCall(t *testing.T) {
 	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "Requests make 6 calls") {
 		t.Error(found[0].Title)
 	}
+}
+
+// TestCallsUnderALock: twenty calls that a request makes while it holds a lock take the time of those that queue for it, so that they come
+// first and are worth the queue. Of two calls the second half is left, and the lock's queue with it.
+func TestCallsUnderALock(t *testing.T) {
+	under := func(calls float64) *Builder {
+		read := []string{"net.(*conn).Read", "bufio.(*Reader).fill", "github.com/redis/go-redis/v9/internal/proto.(*Reader).ReadLine", get}
+		return New(4, 168*ms).CPU(2, 0.06, 0.03, 0.01, 0.01).Wait(breakdown.StateRunning, 2*ms, 3).
+			Wait(breakdown.StateNetwork, 40*ms, calls, read...).
+			Wait(breakdown.StateLock, 120*ms, 1, "sync.runtime_SemacquireMutex", "internal/sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock",
+				"shop/quotes.(*Desk).Collect@desk.go:30").
+			Behind(breakdown.Chain{NS: int64(118 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true,
+				State: breakdown.StateNetwork, Site: "net.(*conn).Read < " + get, Stack: Stack(read...)}}})
+	}
+	analyzers := slices.DeleteFunc(suite.All(), func(a diagnose.Analyzer) bool { return a.Name != "serial" && a.Name != "lock" })
+	for i := range analyzers {
+		analyzers[i].After = nil
+		analyzers[i].Causes = slices.Clone(analyzers[i].Causes)
+		for j := range analyzers[i].Causes {
+			analyzers[i].Causes[j].FollowsFrom, analyzers[i].Causes[j].HeldBy = nil, nil
+			if analyzers[i].Name == "serial" {
+				analyzers[i].Causes[j].CoveredBy = nil
+			}
+		}
+	}
+	many := ExpectAll(t, analyzers, under(20), "downstream-serial at cache.go:41")
+	if len(many) == 1 && !(many[0].GainCeiling > 10) {
+		t.Errorf("twenty calls under a lock promise %.2f, want more than 10: with their queue they take 158 ms of 168", many[0].GainCeiling)
+	}
+	ExpectAll(t, analyzers, under(2), "lock-contention at desk.go:30")
 }
 
 // TestSerialBehindOwnServer: a gateway calls the gRPC server in its own process, whose handler calls Redis 80 times. The traces

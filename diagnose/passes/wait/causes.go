@@ -27,6 +27,7 @@ var lockCause = diagnose.Cause{
 	FollowsFrom: []string{"cpu-throttled", "disk-sync", "stops-the-world"},
 	HeldBy: []string{"grows-with-state", "db-slow-query", "cpu-reflect", "cpu-json", "cpu-regexp-compile", "cpu-regexp-match",
 		"cpu-template-parse", "cpu-format", "cpu-clock", "cpu-crypto", "cpu-compress", "cpu-sort"},
+	CoveredBy: []string{"downstream-serial"}, // made by the holder
 }
 
 var writerCause = diagnose.Cause{
