@@ -66,7 +66,8 @@ func (p *Pass) loops(found []findings.Finding, stages map[string]Stage) {
 		}
 		around := slices.DeleteFunc(use.Through(f.Where.Function, mostAround), func(at code.Frame) bool {
 			// A worker's loop takes one request after another.
-			return use.Starts(at.Function) || !slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == at.Function && l.Line == at.Line })
+			return use.Starts(at.Function) ||
+				!slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == at.Function && l.Line == at.Line })
 		})
 		switch n := len(around); {
 		case n == 1:

@@ -5,7 +5,28 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/load/account"
+	"github.com/redline-go/redline/scenario"
 )
+
+// TestPatience: where the plan does not say how long requests in flight may take, it is as long as answers took, twice, but neither
+// less than two seconds nor more than the timeout.
+func TestPatience(t *testing.T) {
+	for longest, want := range map[time.Duration]time.Duration{
+		0: 2 * time.Second, 900 * time.Millisecond: 2 * time.Second, 3 * time.Second: 6 * time.Second, 8 * time.Second: 10 * time.Second,
+	} {
+		r := &run{plan: scenario.Load{Timeout: 10 * time.Second}}
+		for _, d := range []time.Duration{longest, longest / 2} {
+			l := &loop{Feed: account.NewFeed(), counted: account.Tally{Longest: int64(d)}}
+			l.Publish(&l.counted, &l.published)
+			r.loops = append(r.loops, l)
+		}
+		if got := r.patience(); got != want {
+			t.Errorf("with answers of %v at most it waits for %v, want %v", longest, got, want)
+		}
+	}
+}
 
 func TestAlarmsWakeInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

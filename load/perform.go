@@ -272,6 +272,9 @@ func (l *loop) finish(u *lane, now time.Duration) {
 		l.counted.Unsent++
 	} else {
 		s.Intended = l.run.intended(u)
+		if x.Err == nil {
+			l.counted.Longest = max(l.counted.Longest, int64(x.Done-x.Sent))
+		}
 	}
 	if x.Err != nil {
 		s.Kind, s.Message = l.run.failed(x.Err)

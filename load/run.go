@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -212,6 +213,13 @@ func (r *run) drive() (*Result, error) {
 	// The plan determines the load's end, whatever the loops do: one that hangs would
 	// otherwise hold up the run for ever.
 	grace := time.AfterFunc(r.steady.To+r.plan.Grace-r.clock.Now(), end)
+	if r.plan.Grace == 0 {
+		grace = time.AfterFunc(r.steady.To+scenario.LeastGrace-r.clock.Now(), func() {
+			if sleep(hard, r.steady.To+r.patience()-r.clock.Now()) {
+				end()
+			}
+		})
+	}
 	defer grace.Stop()
 	defer context.AfterFunc(hard, r.stop)()
 
@@ -240,6 +248,16 @@ func (r *run) drive() (*Result, error) {
 	result := r.result(now)
 	r.logOpen(now)
 	return result, r.failure(failed)
+}
+
+// patience is how long requests in flight may take to end after the load if the plan does not say: as long as others took, twice, so
+// that a service whose answers take seconds is judged by its last ones, too, and one that hangs is not waited for.
+func (r *run) patience() time.Duration {
+	longest := int64(0)
+	for _, l := range r.loops {
+		longest = max(longest, l.Longest.Load())
+	}
+	return max(scenario.LeastGrace, min(2*time.Duration(longest), r.plan.Timeout))
 }
 
 // failure joins the errors of the loops, of the balance, of what ended the run and of the sink.
@@ -358,7 +376,7 @@ func (r *run) result(now time.Duration) *Result {
 		CPUs: runtime.NumCPU(), Loopback: validity.Loopback(r.Plan),
 		Summary: s, Spent: r.spent, Own: t.Own.Quantiles(), ServiceSum: t.InService, LagSum: t.Lag.Sum,
 		ThinkSum: time.Duration(t.Requests) * pace.MeanThink(r.plan.Think), Begun: left.begun, Waiting: left.waiting, Oldest: left.oldest,
-		Cut: r.ctx.Err() != nil, Grace: r.plan.Grace,
+		Cut: r.ctx.Err() != nil, Grace: cmp.Or(r.plan.Grace, r.patience()),
 	}
 	// Stages that fall to zero leave time without load, which says nothing about whether the
 	// generator keeps up.

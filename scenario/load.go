@@ -106,9 +106,6 @@ func (l Load) WithDefaults() Load {
 	if l.Timeout == 0 {
 		l.Timeout = DefaultTimeout
 	}
-	if l.Grace == 0 {
-		l.Grace = DefaultGrace
-	}
 	return l
 }
 

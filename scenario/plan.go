@@ -90,8 +90,9 @@ type Load struct {
 	Duration    time.Duration `json:"duration_ns"` // after the warm-up; zero means 30 s
 	Warmup      time.Duration `json:"warmup_ns"`   // zero is none; the flag's default is 5 s
 	Timeout     time.Duration `json:"timeout_ns"`  // per request; zero means 10 s
-	Grace       time.Duration `json:"grace_ns"`    // wait for requests in flight at the end; zero means 2 s
-	Stages      []Stage       `json:"stages,omitempty"`
+	// Grace is how long the end waits for requests in flight; zero means LeastGrace, or twice the longest answer, at most Timeout.
+	Grace  time.Duration `json:"grace_ns"`
+	Stages []Stage       `json:"stages,omitempty"`
 
 	// Arrivals of an open loop; empty is constant.
 	Arrivals Arrivals `json:"arrivals,omitempty"`

@@ -12,11 +12,11 @@ import (
 // defaults included.
 func TestReadRecorded(t *testing.T) {
 	for text, want := range map[string]Load{
-		`{}`:                  {Connections: DefaultConnections, Duration: DefaultDuration, Timeout: DefaultTimeout, Grace: DefaultGrace},
-		`{"load":{"rate":5}}`: {Rate: 5, Connections: DefaultCap, Duration: DefaultDuration, Timeout: DefaultTimeout, Grace: DefaultGrace},
+		`{}`:                  {Connections: DefaultConnections, Duration: DefaultDuration, Timeout: DefaultTimeout},
+		`{"load":{"rate":5}}`: {Rate: 5, Connections: DefaultCap, Duration: DefaultDuration, Timeout: DefaultTimeout},
 		`{"load":{"rate_per_connection":5,"connections":3,"duration_ns":1000000000,"timeout_ns":1,"grace_ns":2}}`: {
 			Rate: 15, PerConnection: 5, Connections: 3, Duration: time.Second, Timeout: 1, Grace: 2},
-		`{"load":{"requests":9}}`: {Requests: 9, Connections: DefaultConnections, Duration: scalar.MaxDuration, Timeout: DefaultTimeout, Grace: DefaultGrace},
+		`{"load":{"requests":9}}`: {Requests: 9, Connections: DefaultConnections, Duration: scalar.MaxDuration, Timeout: DefaultTimeout},
 	} {
 		got, err := ReadRecorded(json.RawMessage(text))
 		if err != nil {

@@ -21,7 +21,7 @@ const (
 	DefaultCap         = 512 // open loop: connections at most
 	DefaultDuration    = 30 * time.Second
 	DefaultTimeout     = 10 * time.Second
-	DefaultGrace       = 2 * time.Second
+	LeastGrace         = 2 * time.Second
 	DefaultReady       = 30 * time.Second
 )
 
@@ -142,7 +142,8 @@ func (p *Plan) validateTokens() error {
 	}
 	for _, name := range feeder.Names(p.Data) {
 		if ttl := p.Data[name].TTL; ttl > 0 && ttl < l.Warmup+l.Duration {
-			return mistake.Conflictf("data."+name, fmt.Sprintf("ttl: %v, or more", (l.Warmup+l.Duration+l.Grace).Round(time.Second)),
+			need := (l.Warmup + l.Duration + max(l.Grace, LeastGrace)).Round(time.Second)
+			return mistake.Conflictf("data."+name, fmt.Sprintf("ttl: %v, or more", need),
 				"the tokens of feeder %s live for %v, and the load takes %v", name, ttl, l.Warmup+l.Duration)
 		}
 	}

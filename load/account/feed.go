@@ -21,6 +21,7 @@ type Feed struct {
 	open       atomic.Int64 // connections now
 	Taken      atomic.Int64 // tickets of an open loop
 	Thread     atomic.Int64 // the loop's thread, for its CPU time; 0 before it runs
+	Longest    atomic.Int64 // service time of an answered request, ns
 }
 
 // NewFeed makes a feed with an empty ring.
@@ -31,8 +32,9 @@ func NewFeed() *Feed { return &Feed{ring: ring{samples: make([]Sample, ringLengt
 func (f *Feed) Push(s *Sample) bool { return f.ring.push(s) }
 
 // Tally holds a loop's counters between two publications: requests begun, unsent and
-// sent again; connections opened, opened again and open now; tickets taken.
-type Tally struct{ Begun, Unsent, Dials, Reconnects, Resent, Open, Taken int64 }
+// sent again; connections opened, opened again and open now; tickets taken; and the longest service time of an
+// answered request, in ns.
+type Tally struct{ Begun, Unsent, Dials, Reconnects, Resent, Open, Taken, Longest int64 }
 
 // Publish stores the counters where they changed: a store that others see costs
 // as much as parsing an answer.
@@ -46,6 +48,7 @@ func (f *Feed) Publish(now, last *Tally) {
 	f.reconnects.Store(now.Reconnects)
 	f.open.Store(now.Open)
 	f.Taken.Store(now.Taken)
+	f.Longest.Store(now.Longest)
 	*last = *now
 }
 

@@ -31,7 +31,7 @@ func mustPlan(t testing.TB, text string) *scenario.Plan {
 }
 
 func TestLoadKeys(t *testing.T) {
-	base := scenario.Load{Connections: 64, Duration: 30 * time.Second, Timeout: 10 * time.Second, Grace: 2 * time.Second}
+	base := scenario.Load{Connections: 64, Duration: 30 * time.Second, Timeout: 10 * time.Second}
 	open := base
 	open.Rate, open.Connections = 100, scenario.DefaultCap
 	for text, change := range map[string]func(*scenario.Load){

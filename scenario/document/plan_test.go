@@ -91,7 +91,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := scenario.Load{Connections: 64, Duration: 30 * time.Second, Timeout: 10 * time.Second, Grace: 2 * time.Second}
+	want := scenario.Load{Connections: 64, Duration: 30 * time.Second, Timeout: 10 * time.Second}
 	if !reflect.DeepEqual(p.Load, want) || p.Requests[0].Name != "GET /" {
 		t.Errorf("load %+v, requests %+v", p.Load, p.Requests)
 	}

@@ -32,7 +32,8 @@ func (f *Flags) LoadFlags(flags *pflag.FlagSet) {
 	flags.DurationVarP(&f.Duration, "duration", "d", 0, "measured time, after the warm-up (default 30s, or until -n or --replay ends)")
 	flags.DurationVar(&f.warmup, "warmup", scenario.DefaultWarmup, "load before the measured time (with a scenario file or --replay: none)")
 	flags.DurationVar(&f.Timeout, "timeout", 0, "limit for each request (default 10s)")
-	flags.DurationVar(&f.Grace, "grace", 0, "how long requests in flight may take to end after the load (default 2s)")
+	flags.DurationVar(&f.Grace, "grace", 0, "how long requests in flight may take to end after the load (default 2s, or twice "+
+		"the time of the slowest answer)")
 	flags.IntVar(&f.Streams, "streams", 0, "concurrent requests per connection, with --http2 and grpc (default 1)")
 	flags.StringVar(&f.ConnectRate, "connect-rate", "", "open at most this many `connections` per second (500/s; default no limit)")
 	flags.StringArrayVar(&f.Sources, "source", nil, "local `address` to connect from; may be repeated, used in turn")

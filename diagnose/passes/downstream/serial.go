@@ -66,12 +66,13 @@ var Serial = diagnose.Analyzer{
 			"hooks' count 1.5 or more such calls are in progress at a time, they count as concurrent. The place is the " +
 			"function at whose lines the paths part; of calls along one path the innermost function that calls in a loop, by " +
 			"the sources that --build compiles. The share is that of all calls; the gain assumes that only the longest " +
-			"remains, also of the queue for a lock that is held meanwhile. redline cannot see whether a call needs the answer of the one before: if it does, the remedy is another interface " +
-			"(one call that does both), not concurrency. If the addresses of the calls do not differ between requests, keeping " +
-			"the answers is advised too, with what that is worth; if those of most of the time do not and " +
-			"that is worth more, it is the first advice, and the function that makes these calls is the place. " +
-			"It differs from downstream-slow in the number of calls and in the longest, which must be at most 60 % of all, " +
-			"and from retry-storm in that slow and median requests make the same number of calls.",
+			"remains, also of the queue for a lock that is held meanwhile. redline cannot see whether a call needs the " +
+			"answer of the one before: if it does, the remedy is another interface (one call that does both), not " +
+			"concurrency. If the addresses of the calls do not differ between requests, keeping the answers is advised too," +
+			" with what that is worth; if those of most of the time do not and that is worth more, it is the first advice, " +
+			"and the function that makes these calls is the place. It differs from downstream-slow in the number of calls " +
+			"and in the longest, which must be at most 60 % of all, and from retry-storm in that slow and median requests " +
+			"make the same number of calls.",
 		Remedy: "Make independent calls concurrently (errgroup with a limit), or one call for all items.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "price, err := s.price(ctx, sku)\nstock, err := s.stock(ctx, sku)",
