@@ -212,14 +212,11 @@ func (r *run) drive() (*Result, error) {
 	defer end()
 	// The plan determines the load's end, whatever the loops do: one that hangs would
 	// otherwise hold up the run for ever.
-	grace := time.AfterFunc(r.steady.To+r.plan.Grace-r.clock.Now(), end)
-	if r.plan.Grace == 0 {
-		grace = time.AfterFunc(r.steady.To+scenario.LeastGrace-r.clock.Now(), func() {
-			if sleep(hard, r.steady.To+r.patience()-r.clock.Now()) {
-				end()
-			}
-		})
-	}
+	grace := time.AfterFunc(r.steady.To+cmp.Or(r.plan.Grace, scenario.LeastGrace)-r.clock.Now(), func() {
+		if r.plan.Grace > 0 || sleep(hard, r.steady.To+r.patience()-r.clock.Now()) {
+			end()
+		}
+	})
 	defer grace.Stop()
 	defer context.AfterFunc(hard, r.stop)()
 

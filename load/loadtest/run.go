@@ -17,6 +17,9 @@ import (
 // has ended.
 const patience = time.Minute
 
+// Unsaid is a grace time that leaves the run's to the load.
+const Unsaid time.Duration = -1
+
 // Run drives a plan and checks the invariants of every run: each request that was
 // due is a success, a failure of one kind, or unfinished; and the windows, the
 // latency log and the summary of an open loop add up to the same. (In a
@@ -30,8 +33,11 @@ func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Load.Grace == 0 {
+	switch p.Load.Grace {
+	case 0:
 		p.Load.Grace = patience
+	case Unsaid:
+		p.Load.Grace = 0
 	}
 	sink := &Sink{Logged: map[histogram.Kind]int64{}}
 	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol, Record: sink})

@@ -93,6 +93,26 @@ func TestUnfinishedOfAMix(t *testing.T) {
 	}
 }
 
+// TestLateAnswers: where the plan does not say how long requests in flight may take, those that end soon after the load are waited for.
+func TestLateAnswers(t *testing.T) {
+	ended := make(chan struct{})
+	late := func(c *loadtest.Conn) {
+		for c.ReadRequest() {
+			<-ended
+			if !c.Say(loadtest.OK) {
+				return
+			}
+		}
+	}
+	p := get("http://"+loadtest.Serve(t, late), func(p *scenario.Plan) {
+		p.Load = scenario.Load{Connections: 4, Duration: 100 * time.Millisecond, Timeout: time.Minute, Grace: loadtest.Unsaid}
+	})
+	time.AfterFunc(300*time.Millisecond, func() { close(ended) })
+	if r, _ := loadtest.Run(t, p, newProtocol(t, p)); r.Load.Requests != 4 || r.Load.InFlight != 0 {
+		t.Errorf("%d ended, %d unfinished, want 4 and 0", r.Load.Requests, r.Load.InFlight)
+	}
+}
+
 // TestFewNeverEnd: a handful of requests that hang is reported, and invalidates nothing.
 func TestFewNeverEnd(t *testing.T) {
 	var asked atomic.Int64
