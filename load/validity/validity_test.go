@@ -90,7 +90,11 @@ func TestValidity(t *testing.T) {
 		{"unanswered when it was interrupted", false, func(e *Evidence) { e.Begun, e.Cut = 500, true }, "", "500 requests"},
 		{"connections missing", false, func(e *Evidence) { e.Spent.Open = 12.5 }, "", "12.5 of 64 connections"},
 		{"connections ramped", false, func(e *Evidence) { e.Spent.Open, e.Ramped = 12.5, true }, "", ""},
-		{"failures quoted", false, func(e *Evidence) { e.Failures[failure.Refused.Index()] = errors.New("dial: nobody there") }, "", "kind refused: dial: nobody there"},
+		{"failures quoted", false, func(e *Evidence) {
+			e.Failures[failure.Refused.Index()], e.Summary.ErrorKinds["refused"] = errors.New("dial: nobody there"), 2
+		}, "", "kind refused: dial: nobody there"},
+		{"failures of the warm-up", false, func(e *Evidence) { e.Failures[failure.Refused.Index()] = errors.New("dial: nobody there") }, "",
+			"kind refused, in the warm-up: dial: nobody there"},
 	}
 	for _, test := range tests {
 		e := healthy(test.open)

@@ -55,7 +55,11 @@ func warnings(e *Evidence) []string {
 			if errors.As(err, &named) {
 				err = named.Err // it would say the kind once more
 			}
-			warn("first failure of kind %s: %.300s", failure.Kinds[i], err.Error())
+			during := ""
+			if e.Summary.ErrorKinds[string(failure.Kinds[i])] == 0 {
+				during = ", in the warm-up"
+			}
+			warn("first failure of kind %s%s: %.300s", failure.Kinds[i], during, err.Error())
 		}
 	}
 	return all
