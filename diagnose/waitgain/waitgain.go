@@ -4,6 +4,7 @@
 package waitgain
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/redline-go/redline/diagnose"
@@ -82,7 +83,12 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 		}
 		if chain, ok := p.Serialised(s); ok && (kind == Serial || kind == Held) && (s.Share >= Dominant || !p.CPU().Full()) &&
 			chain.Factor > worth.Factor {
+			shared := worth.Factor
 			worth = chain
+			// What is done there may also go on elsewhere: it then takes the CPU that it takes.
+			if kind == Serial && shared > 1 {
+				worth.Low, worth.High = min(cmp.Or(worth.Low, shared), shared), max(worth.High, worth.Factor)
+			}
 			if most := diagnose.Ceiling(s.Share); kind == Held && worth.Factor > most {
 				worth.Factor, worth.Low, worth.High = most, 0, 0
 			}

@@ -40,7 +40,8 @@ type Finding struct {
 	// on CPUs that were mostly idle, or the factor is cut at 50.
 	GainAtLeast bool `json:"gain_at_least,omitempty"`
 	// GainLow and GainHigh are the factor if the share is two standard errors smaller or larger than
-	// measured; 0 if its error is not known. They cover only chance, not what the laws leave out.
+	// measured; 0 if its error is not known. They cover only chance, not what the laws leave out. Where requests queue for a lock or
+	// a goroutine that works, GainLow is the factor if the work is done elsewhere instead.
 	GainLow  float64 `json:"gain_low,omitempty"`
 	GainHigh float64 `json:"gain_high,omitempty"`
 	// Then names what limits the service once the cause is gone ("the host's 2

@@ -1,6 +1,7 @@
 package wait_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,9 @@ func TestWorkUnderLock(t *testing.T) {
 		if f := under(c.frames...); !strings.Contains(strings.ReplaceAll(f.Title, "cache.", ""), c.title) ||
 			!strings.Contains(f.Remedy, "outside") {
 			t.Errorf("%q (%s), want %q", f.Title, f.Remedy, c.title)
+		} else if math.Abs(f.GainLow-4) > 0.1 || f.GainCeiling < 5 || f.GainHigh < f.GainCeiling {
+			t.Errorf("worth %.2f, %.2f to %.2f; without the queue requests take a quarter as long, and without the work less",
+				f.GainCeiling, f.GainLow, f.GainHigh)
 		}
 	}
 }
