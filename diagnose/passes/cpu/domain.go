@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -97,10 +98,10 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok {
 		return nil, nil
 	}
-	share, name, at := t.direct+t.garbage+t.copied, d.title(t.hot), diagnose.At(t.hot.Place)
+	share, name, at := t.direct+t.garbage+t.copied, d.title(t.hot), t.at()
 	f := diagnose.Finding{
 		Cause: d.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(t.hot.Place),
-		Title:    fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", name, diagnose.Percent(share), at),
+		Title:    fmt.Sprintf("%s takes %s of the service's CPU, %s", name, diagnose.Percent(share), at),
 		Evidence: append(t.evidence(), saturation(p)...),
 		Remedy:   d.remedy(t.hot),
 	}
@@ -121,7 +122,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Confidence = confidence(p, max(f.GainCeiling, p.Alone(share)), d.defect(p, t))
 	if t.waited > share {
 		f.Share, f.ShareOf = t.waited, diagnose.OfRequest
-		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", name, diagnose.Percent(t.waited), at)
+		f.Title = fmt.Sprintf("%s takes %s of request time, %s", name, diagnose.Percent(t.waited), at)
 	}
 	return []diagnose.Finding{f}, nil
 }
@@ -173,8 +174,9 @@ type taken struct {
 	waited  float64 // of request time
 	samples string  // of the whole profile, in words
 	hot     usage.Hot
-	caller  string // the function that calls into the domain; hot is above it if that is a helper
-	through string // the helper through which the place uses it, in words; often empty
+	others  []usage.Hot // the other places with a part of their own
+	caller  string      // the function that calls into the domain; hot is above it if that is a helper
+	through string      // the helper through which the place uses it, in words; often empty
 }
 
 // takes applies the rule: enough CPU, or enough waiting with the same origin.
@@ -198,7 +200,7 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	// CPU by allocated bytes.
 	t.garbage, t.samples = p.Garbage(d.roles), samples(use)
 	if places := use.Places(d.roles); len(places) > 0 {
-		t.hot = places[0]
+		t.hot, t.others = leading(places)
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
 		t.hot = usage.Hot{Place: sites[0].Place, User: sites[0].User}
 	}
@@ -217,6 +219,42 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 		}
 	}
 	return t, true
+}
+
+const (
+	// leastOther is the share of CPU from which another place of the same use is listed, and mostOthers bounds their number.
+	leastOther, mostOthers = 0.05, 3
+	// ownRather is the part of the largest place's share from which a place in the service's own code is named instead of one in a
+	// dependency, which its reader cannot change.
+	ownRather = 0.5
+)
+
+// leading returns the place to name, and others worth listing, of places that are sorted by share.
+func leading(places []usage.Hot) (lead usage.Hot, others []usage.Hot) {
+	at := 0
+	if !places[0].User {
+		if own := slices.IndexFunc(places, func(h usage.Hot) bool { return h.User }); own > 0 && places[own].Share >= ownRather*places[0].Share {
+			at = own
+		}
+	}
+	for i, h := range places {
+		if i != at && h.Share >= leastOther && len(others) < mostOthers {
+			others = append(others, h)
+		}
+	}
+	return places[at], others
+}
+
+// at says where the use is, as the end of a title.
+func (t taken) at() string {
+	at := diagnose.At(t.hot.Place)
+	switch own := len(t.others) > 0 && t.others[0].Share > t.hot.Share; {
+	case own:
+		return fmt.Sprintf("%s of it in the service's own code at %s", diagnose.Percent(t.hot.Share/t.direct), at)
+	case len(t.others) > 0 && t.hot.Share < t.direct/2:
+		return fmt.Sprintf("%s of it at %s", diagnose.Percent(t.hot.Share/t.direct), at)
+	}
+	return "most of it at " + at
 }
 
 // samples says how many samples a profile has.
@@ -238,6 +276,10 @@ func (t taken) evidence() []findings.Evidence {
 	if t.hot.Share > 0 {
 		list = append(list, diagnose.Fact(diagnose.FromProfile, t.hot.Share, diagnose.Ratio, "%s below %s (%s)",
 			diagnose.Percent(t.hot.Share), callstack.Short(t.hot.Place.Function), diagnose.At(t.hot.Place)))
+	}
+	for _, h := range t.others {
+		list = append(list, diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio, "%s below %s (%s)",
+			diagnose.Percent(h.Share), callstack.Short(h.Place.Function), diagnose.At(h.Place)))
 	}
 	if t.waited > 0 {
 		list = append(list, diagnose.Fact(diagnose.FromTrace, t.waited, diagnose.Ratio,

@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,32 @@ func TestLessJSON(t *testing.T) {
 		found := Expect(t, cpu.JSON, c.b, "cpu-json at api.go:88")
 		if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, c.want) {
 			t.Errorf("%s: %s", name, found[0].Remedy)
+		}
+	}
+}
+
+// TestWhoseJSON: a place in the service's own code is named before one in a dependency that takes up to twice as much, because that is
+// what its reader can change; what else takes a part is listed.
+func TestWhoseJSON(t *testing.T) {
+	decoding := func(own time.Duration) *Builder {
+		decode := []string{"encoding/json.(*decodeState).object", "encoding/json.Unmarshal"}
+		return New(8, time.Millisecond).CPU(2, 1.9, 1.7, 0.1, -1).
+			Sample(4*s, append(decode, "vendor.example/graph/transport.POST.Do@/root/go/pkg/mod/vendor.example/graph@v1.0.0/post.go:69")...).
+			Sample(own, append(decode, "shop/orders.addBody@middleware.go:126")...).Sample(s, "shop/orders.total@total.go:4")
+	}
+	for _, c := range []struct {
+		own          time.Duration
+		at, in, list string
+	}{
+		{3 * s, "cpu-json at middleware.go:126", "43 % of it in the service's own code at middleware.go:126", "transport.POST.Do (post.go:69)"},
+		{s, "cpu-json at post.go:69", "most of it at post.go:69", "orders.addBody (middleware.go:126)"},
+	} {
+		found := Expect(t, cpu.JSON, decoding(c.own), c.at)
+		if len(found) != 1 {
+			t.FailNow()
+		}
+		if !strings.HasSuffix(found[0].Title, c.in) || !strings.Contains(fmt.Sprint(found[0].Evidence), c.list) {
+			t.Errorf("%q, %v; want %q, and %q listed", found[0].Title, found[0].Evidence, c.in, c.list)
 		}
 	}
 }
