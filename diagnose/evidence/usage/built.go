@@ -136,11 +136,15 @@ func (p *Service) Handed() (b Built, ok bool) {
 }
 
 // within returns the service's own function that has most of the CPU with all that it calls, the deepest one, unless most of that
-// is of one domain, or allocates, or it is the handler.
+// is of one domain, or allocates, or it is the handler. What is of a domain has its own finding: of the rest, one of the functions that
+// it calls may do nearly all.
 func (p *Service) within(use *Table) (b Built, ok bool) {
 	at, _, ok := use.Deepest(mostMade)
 	if !ok || !p.Stacks.User(at) {
 		return Built{}, false
+	}
+	if inner := use.rest(at); inner != at && p.Within(callstack.Enclosing(inner.Function)) >= LeastHot {
+		at = inner
 	}
 	var samples []Booked
 	name, allocates, handles, sum := callstack.Enclosing(at.Function), 0.0, 0.0, 0.0
@@ -161,6 +165,35 @@ func (p *Service) within(use *Table) (b Built, ok bool) {
 		return Built{}, false
 	}
 	return Built{Place: at, Lines: 1, Function: name, Call: name, Part: 1, Share: p.Within(name)}, true
+}
+
+// rest follows the samples below a function of the service that are of no domain, while nearly all of them go through one function of the
+// service that it calls, and returns the line of the last one that has most of them.
+func (u *Table) rest(at code.Frame) code.Frame {
+	for {
+		name, all := callstack.Enclosing(at.Function), 0.0
+		functions, lines := map[string]float64{}, map[code.Frame]float64{}
+		for _, s := range u.list {
+			i := enclosed(s.Stack, name)
+			if i < 0 || s.Domain != 0 {
+				continue
+			}
+			all += float64(s.Value)
+			for j := i - 1; j >= 0; j-- {
+				if f := s.Stack[j]; u.index.User(f) && callstack.Enclosing(f.Function) != name {
+					functions[callstack.Enclosing(f.Function)] += float64(s.Value)
+					lines[f] += float64(s.Value)
+					break
+				}
+			}
+		}
+		next := measured.Heaviest(functions, cmp.Compare[string])
+		if functions[next] < nearlyAll*all || all == 0 {
+			return at
+		}
+		maps.DeleteFunc(lines, func(f code.Frame, _ float64) bool { return callstack.Enclosing(f.Function) != next })
+		at = measured.Heaviest(lines, measured.CompareFrames)
+	}
 }
 
 // handler reports whether a function of the service is a handler, by what calls it, innermost first: no function of the service but a
@@ -336,8 +369,11 @@ const compiler, validator = "compile", "validate"
 
 // Making reports whether the name of a function says that it makes something, and whether it says
 // compile: compileSchema, Compile and MustCompile do. newline makes nothing, and newBufferAndExecute
-// does something else as well.
+// does something else as well. Nor does a closure of such a function: what it makes may be called later, as a handler is.
 func Making(function string) (makes, compiles bool) {
+	if closure(function) {
+		return false, false
+	}
 	name := bare(function)
 	if rest, must := begins(name, "must"); must {
 		name = rest
@@ -348,6 +384,12 @@ func Making(function string) (makes, compiles bool) {
 		}
 	}
 	return false, false
+}
+
+// closure reports whether a function is one within another.
+func closure(function string) bool {
+	named := strings.ReplaceAll(callstack.Elided(function), "[...]", "")
+	return callstack.Enclosing(named) != named
 }
 
 // bare returns a function's name without package, receiver and closure suffixes.

@@ -73,7 +73,7 @@ func (u *Table) maker(s Booked) int {
 			continue
 		}
 		name := callstack.Enclosing(f.Function)
-		if caller != "" && caller != name && keepable(name) && (makes(name) || !u.decodesAbove(s.Stack[i+1:])) {
+		if caller != "" && caller != name && !closure(f.Function) && keepable(name) && (makes(name) || !u.decodesAbove(s.Stack[i+1:])) {
 			return i
 		}
 		caller = name

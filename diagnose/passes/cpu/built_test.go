@@ -49,6 +49,15 @@ func TestMostInALibrarysCall(t *testing.T) {
 		handles.Sample(5*s, f, "shop/web.show@show.go:14", "shop/web.auth.func1@auth.go:41", "shop/web.(*router).ServeHTTP@router.go:28")
 	}
 	Expect(t, cpu.Hot, handles)
+	// What it encodes is another finding. The rest is one function's, spread over small ones.
+	parts := Healthy().Sample(8*s, "encoding/json.Marshal", "shop/calendar.Days@days.go:12", "shop/web.render@render.go:119")
+	for i, f := range []string{"moon", "week", "fast", "feast", "leap"} {
+		own(parts, 2*s, "shop/calendar."+f+"@part.go:"+strconv.Itoa(10*i))
+	}
+	found = Expect(t, cpu.Hot, parts, "cpu-hot-function at year.go:571")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "calendar.Year takes") {
+		t.Error(found[0].Title)
+	}
 	Expect(t, cpu.Hot, own(Healthy(), 9*s, "sort.Sort", "runtime.mallocgc", "sort.Sort"))        // it sorts
 	Expect(t, cpu.Hot, own(Healthy(), 9*s, "sort.Sort", "runtime.mallocgc", "runtime.mallocgc")) // it allocates
 	Expect(t, cpu.Hot, Healthy().Sample(s, "github.com/prints/marks.write", sum, labels))        // little of it
@@ -249,7 +258,8 @@ func TestMadeByTheServiceForEachRequest(t *testing.T) {
 	Expect(t, cpu.Hot, makes(2*s, "shop/model.NewAndValidate@model.go:20", resolve, check))
 	// Objects of the request itself, by name or as its handler, and names that only begin with the word.
 	for _, maker := range []string{"shop/model.parseRequest@model.go:20", "shop/model.newReply@model.go:20",
-		"shop/model.NewAndServe@model.go:20", "shop/model.newest@model.go:20", "shop/model.visit@model.go:20"} {
+		"shop/model.NewAndServe@model.go:20", "shop/model.newest@model.go:20", "shop/model.visit@model.go:20",
+		"shop/model.NewTool.func1@model.go:20", "shop/model.NewTool[...].func2.1@model.go:20"} {
 		Expect(t, cpu.Hot, makes(5*s, maker, resolve, check))
 	}
 	Expect(t, cpu.Hot, makes(5*s, "shop/api.NewOrder@model.go:20")) // a handler

@@ -55,8 +55,8 @@ var Hot = diagnose.Analyzer{
 			"(New, Build, Parse, Compile, Validate; not a request, a form or an answer), from 23 % including the " +
 			"collection of its garbage, which is worth 1.3x; below a singleflight group, confidence is medium. If none of these is " +
 			"found, a dependency's function that has half of the CPU is named where the service calls it most, or else the deepest " +
-			"function of the service that has it with all that it calls, with low confidence, unless most of that is JSON, " +
-			"expressions, memory or the like. " +
+			"function of the service that has it with all that it calls (or nearly all of what JSON and the like leave of that), " +
+			"with low confidence, unless most of that is JSON, expressions, memory or the like. " +
 			"A line whose source decides in a range loop which element is wanted is named as a search, whatever it does to " +
 			"compare, if it takes 25 % with the collection of what it allocates, from 200 objects per request; with at most " +
 			"medium confidence, because the source does not say whether an index is possible. " +
