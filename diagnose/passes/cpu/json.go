@@ -75,6 +75,10 @@ var JSON = domain{
 	},
 	instead: jsonLess,
 	remedy: func(h usage.Hot) string {
+		if !h.User && callstack.Dependency(h.Place.Function) {
+			return fmt.Sprintf("%s is in a dependency: give it less to encode or decode (fields, rows, the same text twice), or use "+
+				"another version of it.", diagnose.At(h.Place))
+		}
 		if reflectsJSON(h) {
 			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (this one "+
 				"reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))

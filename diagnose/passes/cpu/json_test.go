@@ -108,6 +108,9 @@ func TestWhoseJSON(t *testing.T) {
 		if len(found) != 1 {
 			t.FailNow()
 		}
+		if own := c.own > s; strings.Contains(found[0].Remedy, "in a dependency") == own {
+			t.Errorf("%s is advised for %s", found[0].Remedy, c.at)
+		}
 		if !strings.HasSuffix(found[0].Title, c.in) || !strings.Contains(fmt.Sprint(found[0].Evidence), c.list) {
 			t.Errorf("%q, %v; want %q, and %q listed", found[0].Title, found[0].Evidence, c.in, c.list)
 		}
