@@ -15,8 +15,9 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// maxFrames is the number of frames that a part keeps of its stack.
-const maxFrames = 48
+// maxFrames is the number of frames that a part keeps of its stack: all that a trace has. The AWS SDK has 70 between a call and the
+// service's function that asks for it.
+const maxFrames = server.TraceDepth
 
 // Stack identifies a distinct stack; 0 means none.
 type Stack int32

@@ -59,9 +59,10 @@ const (
 	maxShapes = 4096
 	maxStacks = 8192
 	maxCells  = 16384
-	maxDepth  = 64      // of a stack that is looked at
+	maxDepth  = 64      // of a stack that is looked at first
+	maxDeep   = 256     // of one that is deeper: the AWS SDK has 70 frames between a call and who asks for it
 	inner     = 24      // frames that are kept of its inner end, and of its outer one: a library of
-	outer     = 16      // many layers has more between them than anyone reads
+	outer     = 40      // many layers has more between them than anyone reads
 	first     = 256     // calls of an operation whose stack is always taken
 	stride    = 64      // of later calls one in so many; a power of two
 	many      = 1 << 14 // calls of an operation up to which that holds

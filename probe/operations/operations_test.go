@@ -148,7 +148,7 @@ func layered(n int, call func()) {
 // TestManyLayers: between the call and who asked for it are more frames than are kept. Both ends are.
 func TestManyLayers(t *testing.T) {
 	fresh(t)
-	layered(40, func() { query("SELECT 1", 0, 0) })
+	layered(120, func() { query("SELECT 1", 0, 0) })
 	out := written(t)
 	if frames := strings.Count(out, "frame "); frames > inner+outer || frames < inner {
 		t.Errorf("%d frames are kept", frames)

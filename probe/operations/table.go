@@ -154,9 +154,8 @@ func (t *table) stack() uint16 {
 	// Above are runtime.Callers, stack, begin and Begin; the hook's own frames are
 	// left out when the stack is written.
 	n := runtime.Callers(4, pcs[:])
-	if n > inner+outer {
-		copy(pcs[inner:], pcs[n-outer:n])
-		n = inner + outer
+	if n == maxDepth {
+		n = deep(pcs[:])
 	}
 	hash := uint64(14695981039346656037) // FNV-1a
 	for _, pc := range pcs[:n] {
@@ -180,6 +179,20 @@ func (t *table) stack() uint16 {
 	t.stacks = append(t.stacks, append([]uintptr(nil), pcs[:n]...))
 	t.byHash[hash] = id
 	return id
+}
+
+// deep is stack for one of at least maxDepth frames: it fills pcs with both of its ends, and returns their number.
+// It is apart, so that others do not pay for its array.
+//
+//go:noinline
+func deep(pcs []uintptr) int {
+	var all [maxDeep]uintptr
+	n := runtime.Callers(5, all[:])
+	if n <= inner+outer {
+		return copy(pcs, all[:n])
+	}
+	copy(pcs, all[:inner])
+	return inner + copy(pcs[inner:inner+outer], all[n-outer:n])
 }
 
 // cell returns the figures of one caller of an operation; nil beyond the bound.
