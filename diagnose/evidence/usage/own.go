@@ -279,6 +279,10 @@ func (u *Table) Hottest(least float64) (a Algorithm, ok bool) {
 		if f.entry > 0.5*f.all || next != nil && next != f && f.callees[next.name] >= leads*f.all {
 			continue
 		}
+		// What only calls one step after another is no piece of work; the largest step is.
+		for next != nil && next != f && f.again == 0 && f.self < loop*f.all && next.all >= least && f.callees[next.name] >= next.all/2 {
+			f, next = next, all[measured.Heaviest(next.callees, cmp.Compare[string])]
+		}
 		return Algorithm{Hot: f.hot(f.all), Self: f.self, Sure: f.again >= recursive*f.all}, true
 	}
 	return Algorithm{}, false
