@@ -46,6 +46,7 @@ type Builder struct {
 	early       time.Duration // before the steady span, of the first shots
 	raw         []record.Profile
 	statements  []database.Statement
+	blocking    []database.Blocking
 	tables      []database.Table
 	operations  operation.Operations
 	anatomy     *breakdown.Anatomy
@@ -175,6 +176,15 @@ func (b *Builder) Tables(tables []database.Table, checks ...database.IndexCheck)
 	return b
 }
 
+// Blocks adds that sessions running victim wait for locks of an active one that runs holder, as often as seen.
+func (b *Builder) Blocks(holder, victim string, seen int64) *Builder {
+	link := func(text, wait string) database.BlockingLink {
+		return database.BlockingLink{Text: text, State: "active", Wait: wait}
+	}
+	b.blocking = append(b.blocking, database.Blocking{Links: []database.BlockingLink{link(holder, ""), link(victim, "Lock:relation")}, Seen: seen})
+	return b
+}
+
 // NoStatements forgets all statements and their series.
 func (b *Builder) NoStatements() *Builder {
 	b.statements = nil
@@ -242,7 +252,7 @@ func (b *Builder) write(dir string) error {
 	}
 	if len(b.statements) > 0 {
 		if err := disk.WriteJSON(dir, database.File,
-			database.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
+			database.Statements{Database: "shop", Statements: b.statements, Tables: b.tables, Blocking: b.blocking}); err != nil {
 			return err
 		}
 	}

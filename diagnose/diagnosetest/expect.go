@@ -55,17 +55,31 @@ func (d Dir) Open(t testing.TB) (*record.Record, *breakdown.Anatomy) {
 // It returns the findings for further checks.
 func Expect(t testing.TB, a diagnose.Analyzer, from Fixture, want ...string) []findings.Finding {
 	t.Helper()
-	// Alone it cannot depend on another analyzer.
-	a.After = nil
-	a.Causes = slices.Clone(a.Causes)
-	for i := range a.Causes {
-		strange := func(root string) bool {
-			return !slices.ContainsFunc(a.Causes, func(c diagnose.Cause) bool { return c.ID == root })
+	return ExpectAll(t, Alone(a), from, want...)
+}
+
+// Alone returns analyzers without their relations to others of the suite.
+func Alone(list ...diagnose.Analyzer) []diagnose.Analyzer {
+	var names, causes []string
+	for _, a := range list {
+		names = append(names, a.Name)
+		for _, c := range a.Causes {
+			causes = append(causes, c.ID)
 		}
-		a.Causes[i].FollowsFrom = slices.DeleteFunc(slices.Clone(a.Causes[i].FollowsFrom), strange)
-		a.Causes[i].CoveredBy = slices.DeleteFunc(slices.Clone(a.Causes[i].CoveredBy), strange)
 	}
-	return ExpectAll(t, []diagnose.Analyzer{a}, from, want...)
+	strange := func(known []string) func(string) bool {
+		return func(name string) bool { return !slices.Contains(known, name) }
+	}
+	for i := range list {
+		a := &list[i]
+		a.After, a.Causes = slices.DeleteFunc(slices.Clone(a.After), strange(names)), slices.Clone(a.Causes)
+		for j := range a.Causes {
+			c := &a.Causes[j]
+			c.FollowsFrom = slices.DeleteFunc(slices.Clone(c.FollowsFrom), strange(causes))
+			c.CoveredBy = slices.DeleteFunc(slices.Clone(c.CoveredBy), strange(causes))
+		}
+	}
+	return list
 }
 
 // ExpectAll runs a whole suite over a fixture; otherwise like Expect.

@@ -265,3 +265,46 @@ func FuzzAdvice(f *testing.F) {
 		References(root, c)
 	})
 }
+
+// TestJoin: a join that reads a whole table for a few rows of the other side lacks an index on its columns. It lacks none where a nested loop
+// could not look them up, where the other side has many rows, or where the index exists.
+func TestJoin(t *testing.T) {
+	plan := func(kind, first, second string) string {
+		_, rows, _ := strings.Cut(second, `"Plan Rows":`)
+		rows, _, _ = strings.Cut(rows, "}")
+		return `[{"Plan":{"Node Type":"Hash Join","Join Type":"` + kind + `","Hash Cond":"((s.tree = l.tree) AND (s.hash = l.hash))","Plan Rows":10,` +
+			`"Total Cost":6700,"Plans":[` + first + `,{"Node Type":"Hash","Parent Relationship":"Inner","Plan Rows":` + rows + `,"Plans":[` +
+			second + `]}]}}]`
+	}
+	const table1 = `{"Node Type":"Seq Scan","Parent Relationship":"Outer","Relation Name":"s","Alias":"s","Filter":"(tree = $2)",` +
+		`"Total Cost":5600,"Plan Rows":100000}`
+	few := func(rows string) string {
+		return `{"Node Type":"Index Scan","Relation Name":"l","Alias":"l","Index Name":"l_pkey","Index Cond":"(hash = ANY ($1))",` +
+			`"Total Cost":60,"Plan Rows":` + rows + `}`
+	}
+	other := table("l", btree("l_pkey", "hash"))
+	for _, c := range []struct {
+		name, plan string
+		table      database.Table
+		lacks      string
+	}{
+		{"right", plan("Right", table1, few("10")), table("s", btree("s_pkey", "tree", "number")), "CREATE INDEX ON s (tree, hash)"},
+		{"inner, hashed", plan("Inner", few("10"), table1), table("s"), "CREATE INDEX ON s (tree, hash)"},
+		{"preserved", plan("Left", table1, few("10")), table("s"), ""},
+		{"full", plan("Full", table1, few("10")), table("s"), ""},
+		{"many", plan("Right", table1, few("90000")), table("s"), ""},
+		{"it exists", plan("Right", table1, few("10")), table("s", btree("s_tree", "tree", "hash")), ""},
+	} {
+		root, err := Parse([]byte(c.plan))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if worst, ok := Worst(root, 1, 3000, Catalogue{Tables: []database.Table{c.table, other}}); ok && worst.Lookups > 0 {
+			got = worst.Advise().Create
+		}
+		if got != c.lacks {
+			t.Errorf("%s: advises %q, want %q", c.name, got, c.lacks)
+		}
+	}
+}

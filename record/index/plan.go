@@ -37,6 +37,9 @@ type Node struct {
 	Index     string   `json:"Index Name"`
 	Filter    string   `json:"Filter"`
 	IndexCond string   `json:"Index Cond"`
+	Join      string   `json:"Join Type"`
+	HashCond  string   `json:"Hash Cond"`
+	MergeCond string   `json:"Merge Cond"`
 	SortKey   []string `json:"Sort Key"`
 	Cost      float64  `json:"Total Cost"`
 	Rows      float64  `json:"Plan Rows"`

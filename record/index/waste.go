@@ -54,6 +54,9 @@ type Scan struct {
 	Loops   float64         // how often it runs per execution
 	Wanted  float64         // rows wanted each time
 	Cost    float64         // the planner's, of one run
+	// Lookups is how often an index would be searched in place of one scan, for the rows of the other side of a join; 0 for as often as
+	// it scans. Filter then has the join's condition, and Wanted is the rows for each.
+	Lookups float64
 	// early is the planner's cost of a whole run, where it expects a limit to end it soon: it reads an index in the order
 	// wanted and discards what does not meet the filter. 0 for others.
 	early float64
@@ -73,6 +76,7 @@ type walkState struct {
 	ceiling float64 // most cost that a limit above allows
 	loops   float64
 	depth   int
+	join    *join // that needs the rows of the nodes below, nil for none
 }
 
 // Scans lists the scans of a plan. rows is how many rows an execution returned on
@@ -88,6 +92,8 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 			return
 		}
 		at.depth++
+		joined := at.join
+		at.join = nil
 		switch n.Type {
 		case "Limit":
 			at.limit, at.ceiling = n.Rows, min(at.ceiling, n.Cost)
@@ -108,6 +114,11 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 			}
 			if n.Type == "Nested Loop" && i > 0 {
 				below.loops *= max(1, n.Plans[0].Rows)
+			}
+			if passes(n.Type) {
+				below.join = joined
+			} else {
+				below.join = joinAt(n, i)
 			}
 			walk(&n.Plans[i], below)
 		}
@@ -149,7 +160,7 @@ func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
 	case at.limited && s.order(nil) != nil:
 		s.Cost = max(s.Cost, at.sorting) // the index saves the sort too
 	}
-	return s
+	return s.lookedUp(at.join, c)
 }
 
 // bitmapConditions adds the conditions of the index scans below a bitmap heap scan.
@@ -206,7 +217,7 @@ func (s Scan) NeededBlocks() float64 {
 			blocks = p
 		}
 	}
-	return s.Loops * blocks
+	return s.searches() * blocks
 }
 
 // neededCost is the same in the planner's units.
@@ -214,7 +225,7 @@ func (s Scan) neededCost(p database.Planner) float64 {
 	if s.whole {
 		return s.Loops * s.Cost
 	}
-	return s.Loops * (p.RandomPage*(1+math.Floor(s.Wanted/fanout)+min(s.Wanted, s.pages())) + s.Wanted*(p.IndexTuple+p.Tuple+p.Operator))
+	return s.searches() * (p.RandomPage*(1+math.Floor(s.Wanted/fanout)+min(s.Wanted, s.pages())) + s.Wanted*(p.IndexTuple+p.Tuple+p.Operator))
 }
 
 // Waste is the scan whose work an index would save most of.
@@ -278,6 +289,6 @@ func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool)
 		worst.Needed = min(1, needed/max(1, blocks))
 	}
 	byCost := total >= Halves*(total-waste)
-	removed := worst.Removed() >= Halves*worst.Wanted*worst.Loops // it was run, and its rows counted
+	removed := worst.Removed() >= Halves*worst.Wanted*worst.searches() // it was run, and its rows counted
 	return worst, (byCost || removed) && worst.Needed <= 1.0/Halves
 }

@@ -185,6 +185,7 @@ var lockWaitCause = diagnose.Cause{
 	Verify:      "Run again: sessions that wait for locks are near zero, and throughput rises.",
 	Cases:       []string{"wallet-debit", "seat-sale", "number-range", "stock-reserve"},
 	FollowsFrom: []string{"db-idle-in-tx"},
+	CoveredBy:   []string{"db-slow-query"}, // that the holder runs meanwhile
 }
 
 var idleInTx = diagnose.Cause{

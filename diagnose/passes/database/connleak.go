@@ -104,7 +104,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if one, ok := longestIdle(p, leaked); ok {
 		f.Confidence = findings.High
-		f.Where.SQL = textOf(p.Statements(), one.QueryID, one.Text)
+		f.Where.SQL = demand.TextOf(p.Statements(), one.QueryID, one.Text)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Count,
 			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State,
 			diagnose.Span(float64(one.Longest)), statement.Brief(f.Where.SQL)))

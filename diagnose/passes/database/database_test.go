@@ -298,6 +298,23 @@ func TestLockWait(t *testing.T) {
 	ExpectUnjudged(t, database.LockWait, New(64, 44*ms).Statement(update, 100, ms, 1, 1, ""), "db-lock-wait")
 }
 
+// TestSlowStatementUnderALock: sessions wait for the locks of one that scans a table meanwhile. The scan comes first, with their wait, which
+// the server counts as their own statement's time; one that an index would not help is only what holds the lock.
+func TestSlowStatementUnderALock(t *testing.T) {
+	const queue = "SELECT * FROM queue_leaves()"
+	under := func(plan string, blocks float64) *Builder {
+		b := idle()
+		n := int64(b.Requests())
+		return b.Statement(queue, n, 30*ms, 1, 10, "").Statement(orders, n, 9*ms, 10, blocks, plan).Blocks(orders, queue, 9).Blocks(queue, queue, 1).
+			Gauge(series.DBBlocked, "", 20).Gauge(series.DBBackends, series.Labels("state", "active"), 26)
+	}
+	found := ExpectAll(t, Alone(database.LockWait, slow.Query), under(seqPlan, 2600), "db-slow-query at orders.go:41")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "other sessions wait for its transaction's locks") || found[0].Share < 0.8) {
+		t.Errorf("%s (%.2f)", found[0].Title, found[0].Share)
+	}
+	ExpectAll(t, Alone(database.LockWait, slow.Query), under(IndexPlan, 12), "db-lock-wait")
+}
+
 func TestUnprepared(t *testing.T) {
 	prepare := []string{"net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo",
 		"github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", List}

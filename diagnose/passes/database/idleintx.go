@@ -9,7 +9,6 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
-	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/statement"
@@ -208,15 +207,15 @@ func (in inside) between(a *breakdown.Anatomy) bool {
 // that are idle in transaction, and the statement that most of those ran last. 0 if
 // most holders are working: then their statement is the cause.
 func idleBlockers(p *diagnose.Pass) (share float64, statement string) {
-	b, ok := blockers(p)
-	if !ok || b.idle < 0.5 {
+	b, ok := demand.Blockers(p)
+	if !ok || b.Idle < 0.5 {
 		return 0, ""
 	}
 	l, ok := lockWait(p)
 	if !ok {
 		return 0, ""
 	}
-	return l.share * b.idle, b.statement
+	return l.share * b.Idle, b.Statement
 }
 
 // blockedSessions returns the mean number of active sessions that wait for another.
@@ -233,19 +232,8 @@ func lastOfIdle(p *diagnose.Pass, state string) string {
 	}
 	for _, one := range all.Idle { // most sessions first
 		if one.State == state {
-			return textOf(all, one.QueryID, one.Text)
+			return demand.TextOf(all, one.QueryID, one.Text)
 		}
 	}
 	return ""
-}
-
-// textOf returns a statement's text from the server's statistics, which have no
-// constants, or else the session's own.
-func textOf(all *database.Statements, id, text string) string {
-	for _, s := range all.Statements {
-		if id != "" && s.QueryID == id {
-			return s.Text
-		}
-	}
-	return text
 }

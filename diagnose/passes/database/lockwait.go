@@ -113,19 +113,19 @@ func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 // names the statement with the most time that takes row locks, because sessions
 // that run the same statement block each other.
 func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
-	b, met := blockers(p)
+	b, met := demand.Blockers(p)
 	if met {
-		f.Where.SQL = b.victim
-		f.Where.Detail = "held by: " + b.statement
+		f.Where.SQL = b.Victim
+		f.Where.Detail = "held by: " + b.Statement
 		f.Evidence = append(f.Evidence,
-			diagnose.Fact(diagnose.FromPostgres, float64(b.seen), "readings",
-				"the session that holds the lock is %s in: %s", b.state, statement.Brief(b.statement)),
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the sessions that wait run: %s", statement.Brief(b.victim)))
+			diagnose.Fact(diagnose.FromPostgres, float64(b.Seen), "readings",
+				"the session that holds the lock is %s in: %s", b.State, statement.Brief(b.Statement)),
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the sessions that wait run: %s", statement.Brief(b.Victim)))
 		f.Title = fmt.Sprintf("Database sessions wait for each other's locks for %s of request time, behind: %s",
-			diagnose.Percent(l.share), statement.Brief(b.statement))
+			diagnose.Percent(l.share), statement.Brief(b.Statement))
 		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right after it; while "+
 			"holding the lock it runs: %s. Split rows that all requests update, or update them less often.",
-			statement.Brief(b.victim), statement.Brief(b.statement))
+			statement.Brief(b.Victim), statement.Brief(b.Statement))
 	} else if s, ok := locker(p); ok {
 		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text
@@ -151,55 +151,4 @@ func locker(p *diagnose.Pass) (database.Statement, bool) {
 		}
 	}
 	return database.Statement{}, false
-}
-
-// blocked says who holds the locks that sessions wait for.
-type blocked struct {
-	statement string  // of the holder, the last one where it is idle
-	state     string  // of the holder
-	victim    string  // the statement that waits
-	idle      float64 // the part of chains with a holder idle in transaction, 0 to 1
-	seen      int64   // readings that found the leading holder
-}
-
-// blockers sums the chains of waiting sessions (pg_blocking_pids, PostgreSQL
-// manual, System Information Functions) by their head, the session that itself
-// waits for no other: it is the one to fix, whichever sessions are between. ok is false
-// when no chain was seen.
-func blockers(p *diagnose.Pass) (b blocked, ok bool) {
-	all := p.Statements()
-	if all == nil {
-		return b, false
-	}
-	heads, victims := map[database.BlockingLink]int64{}, map[string]int64{}
-	var total, idle int64
-	for _, chain := range all.Blocking {
-		// A chain of one lost its waiter between two reads of the server's views.
-		if len(chain.Links) < 2 {
-			continue
-		}
-		head, last := chain.Links[0], chain.Links[len(chain.Links)-1]
-		// Text and state identify a head; times differ.
-		key := database.BlockingLink{Text: textOf(all, head.QueryID, head.Text), State: head.State}
-		heads[key] += chain.Seen
-		total += chain.Seen
-		if head.State == "idle in transaction" {
-			idle += chain.Seen
-		}
-		if n := heads[key]; n > b.seen {
-			b.seen, b.statement, b.state = n, key.Text, key.State
-		}
-		// The far end of the chain rather than its second link: most sessions end
-		// up waiting there, in the contended write.
-		victim := textOf(all, last.QueryID, last.Text)
-		victims[victim] += chain.Seen
-		if victims[victim] >= victims[b.victim] {
-			b.victim = victim
-		}
-	}
-	if total == 0 {
-		return b, false
-	}
-	b.idle = float64(idle) / float64(total)
-	return b, true
 }

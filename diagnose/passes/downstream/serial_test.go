@@ -1,7 +1,6 @@
 package downstream_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,17 +77,7 @@ func TestCallsUnderALock(t *testing.T) {
 			Behind(breakdown.Chain{NS: int64(118 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true,
 				State: breakdown.StateNetwork, Site: "net.(*conn).Read < " + get, Stack: Stack(read...)}}})
 	}
-	analyzers := slices.DeleteFunc(suite.All(), func(a diagnose.Analyzer) bool { return a.Name != "serial" && a.Name != "lock" })
-	for i := range analyzers {
-		analyzers[i].After = nil
-		analyzers[i].Causes = slices.Clone(analyzers[i].Causes)
-		for j := range analyzers[i].Causes {
-			analyzers[i].Causes[j].FollowsFrom, analyzers[i].Causes[j].HeldBy = nil, nil
-			if analyzers[i].Name == "serial" {
-				analyzers[i].Causes[j].CoveredBy = nil
-			}
-		}
-	}
+	analyzers := Alone(downstream.Serial, wait.Lock)
 	many := ExpectAll(t, analyzers, under(20), "downstream-serial at cache.go:41")
 	if len(many) == 1 && !(many[0].GainCeiling > 10) {
 		t.Errorf("twenty calls under a lock promise %.2f, want more than 10: with their queue they take 158 ms of 168", many[0].GainCeiling)

@@ -95,6 +95,10 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		share, queue = withQueue(p, group, at, known, share, part)
 	}
 	took, of := d.reading(p, c, share*part, executes)
+	held := heldDuring(p, c, lead.Text)
+	if of.of == diagnose.OfRequest {
+		took = min(1, took+held)
+	}
 	if took < demand.LeastRequestShare || explained(p, c, lead.Text) {
 		return nil, nil
 	}
@@ -115,6 +119,9 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, demand.Gain(p, share, part*group.saved, others...), demand.Executing(p, executes*group.saved, others...))
 	if known {
 		at.Describe(&f)
+	}
+	if held > 0 {
+		whileLocked(p, &f, held, share*part, group.saved)
 	}
 	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
@@ -170,8 +177,13 @@ func explained(p *diagnose.Pass, c cost, text string) bool {
 // is slow by itself or wasteful, otherwise another that is wasteful. A leader that
 // is neither is rejected with its figures.
 func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Statement, c cost, ok bool) {
-	for i, s := range all.Statements { // longest first
-		part := evidence.StatementShare(all, s)
+	waits, waiting := lockWaiter(p, all)
+	first := true
+	for _, s := range all.Statements { // longest first
+		part := evidence.StatementShare(all, s) / (1 - waiting)
+		if waiting > 0 && s.Text == waits {
+			continue // its time is another statement's
+		}
 		if s.Calls <= 0 || part < secondShare {
 			break
 		}
@@ -179,10 +191,11 @@ func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Stateme
 		if c.returnsMany(s.Text) {
 			c.read, c.many = demand.ReadRows(p, s)
 		}
-		if c.wasteful || i == 0 && part >= leastStatementShare && (c.mean >= slowMeanNS || cpuPerCall(p, c, s, part) >= heavyNS) {
+		if c.wasteful || first && part >= leastStatementShare && (c.mean >= slowMeanNS || cpuPerCall(p, c, s, part) >= heavyNS) {
 			return s, c, true
 		}
-		if i == 0 {
+		if first {
+			first = false
 			p.Reject("db-slow-query", "the leading statement takes %s and reads %s per call: %s",
 				diagnose.Span(c.mean), c.blocksText(), statement.Brief(s.Text))
 		}
