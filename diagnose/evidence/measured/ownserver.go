@@ -61,7 +61,8 @@ func (p *Run) answers() callstack.Answers {
 }
 
 // servesItsRPCs reports whether the traces hold about one request answered by the target's gRPC
-// server per wait for an RPC. The counts differ because a trace may hold only one of the two.
+// server per wait for an RPC. The counts differ because a trace may hold only one of the two. A gRPC server
+// that is a handler of net/http's answers as that.
 func (p *Run) servesItsRPCs() bool {
 	if p.Anatomy == nil {
 		return false
@@ -78,7 +79,7 @@ func (p *Run) servesItsRPCs() bool {
 			served += v.Requests + v.Cut
 		}
 	}
-	return waits > 0 && float64(served) >= leastAnswered*waits
+	return waits > 0 && (float64(served) >= leastAnswered*waits || p.answersExtra(callstack.AnswersRPC, waits/float64(p.Anatomy.Requests)))
 }
 
 // sent returns the anatomy per request of the load, and how many requests it holds for each.
@@ -149,8 +150,14 @@ func (p *Run) servesItsCalls() bool {
 			waits += part.Times
 		}
 	}
+	return waits > 0 && p.answersExtra(callstack.AnswersHTTP, waits)
+}
+
+// answersExtra reports whether more requests begin in the traces than the load sends meanwhile, by about as many as requests make calls of
+// a kind, at which the traces' mean request waits so often.
+func (p *Run) answersExtra(kind callstack.Answers, waits float64) bool {
 	n := p.begunPerSent(p.Anatomy)
-	return waits > 0 && !math.IsInf(n, 1) && n-1 >= leastExtra && n-1 >= leastAnswered*p.called(callstack.AnswersHTTP, n*waits/2)
+	return !math.IsInf(n, 1) && n-1 >= leastExtra && n-1 >= leastAnswered*p.called(kind, n*waits/2)
 }
 
 // begunPerSent returns how many requests begin in the traces per request that the load sends meanwhile; +Inf if it is not

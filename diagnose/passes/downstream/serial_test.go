@@ -88,12 +88,19 @@ func TestCallsUnderALock(t *testing.T) {
 // TestSerialBehindOwnServer: a gateway calls the gRPC server in its own process, whose handler calls Redis 80 times. The traces
 // hold two requests for each of the load, and gRPC's server is on the stack of the calls: they are none to itself.
 func TestSerialBehindOwnServer(t *testing.T) {
+	for _, server := range []string{"grpc", "http2"} { // a gRPC server of its own, or a handler of net/http's
+		behindOwnServer(t, server)
+	}
+}
+
+func behindOwnServer(t *testing.T, server string) {
+	t.Helper()
 	b := New(64, 400*ms).Wait(breakdown.StateRunning, ms, 40).Wait(breakdown.StateSelect, 200*ms, 0.5, "runtime.selectgo",
 		"google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader", "google.golang.org/grpc.(*ClientConn).Invoke",
 		"shop/gateway.(*client).Members@client.go:9").
 		Wait(breakdown.StateNetwork, 200*ms, 40, "net.(*conn).Read", "github.com/redis/go-redis/v9/internal/proto.(*Reader).ReadLine",
 			"github.com/redis/go-redis/v9.(*baseClient).process", get, "google.golang.org/grpc.(*Server).processUnaryRPC").
-		Served("net/http", 500).Served("grpc", 500).Gauge(series.SocketsOutwards, "to=self", 1).Gauge(series.SocketsOutwards, "to=other", 8)
+		Served("net/http", 500).Served(server, 500).Gauge(series.SocketsOutwards, "to=self", 1).Gauge(series.SocketsOutwards, "to=other", 8)
 	found := Expect(t, downstream.Serial, b, "downstream-serial at cache.go:41")
 	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "Requests make 80 calls") || found[0].Share < 0.95) {
 		t.Errorf("%s, share %.2f; want 80 calls and nearly all of a request", found[0].Title, found[0].Share)
