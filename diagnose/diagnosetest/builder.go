@@ -1,6 +1,7 @@
 package diagnosetest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -47,6 +48,7 @@ type Builder struct {
 	raw         []record.Profile
 	statements  []database.Statement
 	blocking    []database.Blocking
+	scheme      string // of the target; empty is http
 	tables      []database.Table
 	operations  operation.Operations
 	anatomy     *breakdown.Anatomy
@@ -185,6 +187,9 @@ func (b *Builder) Blocks(holder, victim string, seen int64) *Builder {
 	return b
 }
 
+// Scheme makes the load that of another protocol.
+func (b *Builder) Scheme(scheme string) *Builder { b.scheme = scheme; return b }
+
 // NoStatements forgets all statements and their series.
 func (b *Builder) NoStatements() *Builder {
 	b.statements = nil
@@ -218,7 +223,7 @@ func (b *Builder) write(dir string) error {
 	w, err := record.Create(dir, record.Run{
 		Schema: record.RunSchema, ID: "run", Clock: clock, Window: timebase.DefaultWindow, Steady: steady,
 		Scenario: json.RawMessage(fmt.Sprintf(`{"load":{"rate":%g,"connections":%d}}`, b.intended, b.connections)),
-		Target:   record.Target{How: "build", URL: "http://127.0.0.1:8080/", Module: b.module, Modules: b.modules},
+		Target:   record.Target{How: "build", URL: cmp.Or(b.scheme, "http") + "://127.0.0.1:8080/", Module: b.module, Modules: b.modules},
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,9 @@
 package measured
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/scenario"
@@ -19,6 +22,8 @@ type Load struct {
 	Mean, P50, P99 float64
 	// Service is the mean service time in ns: from sent, not from intended.
 	Service float64
+	// Messages is set if requests are messages on connections that stay open, over WebSocket or TCP.
+	Messages bool
 }
 
 // Load returns the load of the steady span; its Requests are 0 if no load was recorded.
@@ -28,6 +33,8 @@ func (p *Run) Load() Load {
 
 func (p *Run) readLoad() Load {
 	var l Load
+	scheme, _, _ := strings.Cut(p.Record.Run.Target.URL, "://")
+	l.Messages = slices.Contains([]string{"ws", "wss", "tcp"}, scheme)
 	// A plan that does not decode leaves the model unknown, which reads as a
 	// closed loop without a connection count; nothing is judged from that.
 	if plan, err := scenario.ReadRecorded(p.Record.Run.Scenario); err == nil {

@@ -197,11 +197,13 @@ func (u *Table) rest(at code.Frame) code.Frame {
 }
 
 // handler reports whether a function of the service is a handler, by what calls it, innermost first: no function of the service but a
-// closure, as middlewares return, or another handler. What it does is the request.
+// closure, as middlewares return, or another handler, or, where requests are messages, the one that reads them. What it does is the
+// request.
 func (p *Service) handler(outside []code.Frame, name string) bool {
-	for _, f := range outside {
+	for i, f := range outside {
 		if caller := callstack.Enclosing(f.Function); p.Stacks.User(f) && caller != name {
-			return caller != f.Function || strings.HasSuffix(caller, ".ServeHTTP")
+			return caller != f.Function || strings.HasSuffix(caller, ".ServeHTTP") ||
+				p.Load().Messages && !slices.ContainsFunc(outside[i+1:], p.Stacks.User)
 		}
 	}
 	return true

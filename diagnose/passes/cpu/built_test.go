@@ -49,6 +49,15 @@ func TestMostInALibrarysCall(t *testing.T) {
 		handles.Sample(5*s, f, "shop/web.show@show.go:14", "shop/web.auth.func1@auth.go:41", "shop/web.(*router).ServeHTTP@router.go:28")
 	}
 	Expect(t, cpu.Hot, handles)
+	messages := func(scheme string) *Builder {
+		b := Healthy().Scheme(scheme)
+		for _, f := range []string{"sort.Sort", "runtime.mallocgc", "regexp.(*Regexp).MatchString"} {
+			b.Sample(5*s, f, "shop/chat.onMessage@chat.go:97", "shop/chat.serve@chat.go:241")
+		}
+		return b
+	}
+	Expect(t, cpu.Hot, messages("http"), "cpu-hot-function at chat.go:97")
+	Expect(t, cpu.Hot, messages("ws")) // for each message, which is the request
 	// What it encodes is another finding. The rest is one function's, spread over small ones.
 	parts := Healthy().Sample(8*s, "encoding/json.Marshal", "shop/calendar.Days@days.go:12", "shop/web.render@render.go:119")
 	for i, f := range []string{"moon", "week", "fast", "feast", "leap"} {
