@@ -69,6 +69,9 @@ func (p *Pass) length() string {
 	if p.Anatomy == nil || p.Anatomy.Cut == 0 || !(all-traced >= leastCutOff*all) {
 		return Span(traced)
 	}
+	if p.Anatomy.Requests == 0 {
+		return fmt.Sprintf("%s on average; no trace shows one whole, and the parts that traces show take %s", Span(all), Span(traced))
+	}
 	return fmt.Sprintf("%s on average; the %s that traces show whole take %s", Span(all),
 		Counted(float64(p.Anatomy.Requests), "request", "requests"), Span(traced))
 }

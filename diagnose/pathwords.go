@@ -139,7 +139,7 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 	if n.Function == "" {
 		who = "a goroutine"
 	}
-	if s, ok := p.Path().Serial(n.Function); ok {
+	if s, ok := p.Path().Serial(n.Function); ok && s.Utilization >= leastSerial {
 		if s.Goroutines == 1 {
 			return fmt.Sprintf("behind one goroutine, %s, busy %s of the time", who, Percent(s.Utilization))
 		}
@@ -154,6 +154,9 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 	}
 	return "for goroutines of " + who
 }
+
+// leastSerial is the utilisation from which how busy a goroutine is says something of a wait behind it.
+const leastSerial = 0.01
 
 // inCall reports whether a node is a wait in a client's call, for a goroutine of the client's.
 func (p *Pass) inCall(n breakdown.PathNode) bool {

@@ -106,7 +106,8 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if !p.Stacks.GRPC(stack) && p.PilesUp() {
 		f.Remedy = fmt.Sprintf("Make the client that is called at %s, or its Transport, once and share it: each call leaves connections "+
-			"of its own behind.", diagnose.At(place))
+			"of its own behind. If a request makes several calls at once, set MaxIdleConnsPerHost to their number (the default keeps 2).",
+			diagnose.At(place))
 	}
 	f.Where = diagnose.WhereOf(place)
 	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",

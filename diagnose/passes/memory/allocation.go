@@ -94,6 +94,7 @@ type site struct {
 	bytes, objects float64
 	below          string // the helper that allocates for place; "" where place does
 	handler        string // of a dependency, to which place passes requests on; "" where it does not
+	proxied        bool   // most of the bytes are the buffers with which net/http/httputil copies answers
 }
 
 // runAllocation charges the leading site with its share of the CPU of allocating
@@ -185,6 +186,9 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 			diagnose.Percent(cost), what.words(), each, at)
 		f.Remedy = what.remedy()
 		f.Where.Detail = what.Type
+	case lead.proxied:
+		f.Title += ", in httputil.(*ReverseProxy)"
+		f.Remedy = fmt.Sprintf("Give the httputil.ReverseProxy at %s a BufferPool: without one it makes a buffer of 32 KiB for each answer.", at)
 	case lead.below != "":
 		f.Title += ", through " + callstack.Short(lead.below)
 		f.Where.Detail = "through " + callstack.Short(lead.below)
@@ -251,6 +255,7 @@ func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 		site
 		lines    map[code.Frame]float64
 		handlers map[string]float64
+		copies   float64 // bytes of a reverse proxy's buffers
 	}
 	groups := map[string]*group{}
 	var names []string
@@ -268,6 +273,9 @@ func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 		}
 		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)
 		g.lines[place] += float64(s.Value)
+		if slices.ContainsFunc(s.Stack[:i], func(f code.Frame) bool { return f.Function == proxyCopies }) {
+			g.copies += float64(s.Value)
+		}
 		if by := nextHandler(s.Stack[:i]); by != "" {
 			g.handlers[by] += float64(s.Value)
 		}
@@ -281,11 +289,15 @@ func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 		if by := measured.Heaviest(g.handlers, cmp.Compare[string]); g.handlers[by] > g.bytes/2 {
 			g.handler = by
 		}
+		g.proxied = g.copies > g.bytes/2
 		list = append(list, g.site)
 	}
 	slices.SortStableFunc(list, func(a, b site) int { return cmp.Compare(b.bytes, a.bytes) })
 	return list
 }
+
+// proxyCopies copies an answer. It makes a buffer of 32 KiB for each, unless the proxy has a pool of them.
+const proxyCopies = "net/http/httputil.(*ReverseProxy).copyResponse"
 
 // nextHandler returns the function of a dependency that the user's innermost function calls as the next handler, by the frames
 // inside of it; "" if it calls none. net/http calls a handler that is only known when the service runs.

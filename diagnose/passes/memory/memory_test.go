@@ -77,6 +77,21 @@ func TestAllocationOfTheNextHandler(t *testing.T) {
 	}
 }
 
+// TestBuffersOfAReverseProxy: net/http/httputil makes a buffer for each answer; only the proxy's pool spares it.
+func TestBuffersOfAReverseProxy(t *testing.T) {
+	const route = "shop/web.(*Router).ServeHTTP@router.go:424"
+	copies := []string{"net/http/httputil.(*ReverseProxy).copyResponse", "net/http/httputil.(*ReverseProxy).ServeHTTP", route}
+	b := New(16, 3*ms).CPU(2, 1.95, 1.6, 0.2, -1)
+	b.Sample(4*s, append([]string{"runtime.mallocgc"}, copies...)...).Background(4*s, "runtime.gcDrain", "runtime.gcBgMarkWorker").
+		Sample(6*s, "shop/web.route@router.go:90", route)
+	n := int64(b.Requests())
+	b.Alloc(n, 32<<10*n, copies...).Alloc(10*n, 3<<10*n, route)
+	found := Expect(t, memory.Allocation, b, "alloc-hot at router.go:424")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "BufferPool") {
+		t.Error(found[0].Remedy)
+	}
+}
+
 // Other programs take the CPUs, so that little can be gained on this host. Nevertheless the
 // allocations of a place are half of the service's work.
 func TestAllocationBesideOtherPrograms(t *testing.T) {

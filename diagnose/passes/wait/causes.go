@@ -26,7 +26,7 @@ var lockCause = diagnose.Cause{
 	// These slow the holder of a lock, so that it holds it longer.
 	FollowsFrom: []string{"cpu-throttled", "disk-sync", "stops-the-world"},
 	HeldBy: []string{"grows-with-state", "db-slow-query", "cpu-reflect", "cpu-json", "cpu-regexp-compile", "cpu-regexp-match",
-		"cpu-template-parse", "cpu-format", "cpu-clock", "cpu-crypto", "cpu-compress", "cpu-sort"},
+		"cpu-template-parse", "cpu-format", "cpu-clock", "cpu-crypto", "cpu-compress", "cpu-sort", "cpu-map"},
 	CoveredBy: []string{"downstream-serial"}, // made by the holder
 }
 
