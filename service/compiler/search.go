@@ -48,10 +48,17 @@ func decides(file string, line int, wanted wants) (bool, error) {
 
 // deciding returns what in a loop's body decides whether an element is the one that is searched for.
 func deciding(loop *ast.RangeStmt, wanted wants) (list []ast.Node) {
-	element := among(loop.Key, loop.Value)
+	element := madeOf(loop)
 	for i, s := range loop.Body.List {
 		test, ok := s.(*ast.IfStmt)
-		if !ok || fails(test) || !wanted(test.Body.List, element) {
+		switch {
+		case !ok:
+			continue
+		case skips(test): // what follows is done for the elements that are wanted
+			if !wanted(loop.Body.List[i+1:], element) {
+				continue
+			}
+		case fails(test) || !wanted(test.Body.List, element):
 			continue
 		}
 		if test.Init != nil {
@@ -67,6 +74,28 @@ func deciding(loop *ast.RangeStmt, wanted wants) (list []ast.Node) {
 		}
 	}
 	return list
+}
+
+// madeOf returns whether a name is of a loop's element, or of something that its body makes of one.
+func madeOf(loop *ast.RangeStmt) func(string) bool {
+	list := []ast.Expr{loop.Key, loop.Value}
+	ast.Inspect(loop.Body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if ok && a.Tok == token.DEFINE && slices.ContainsFunc(a.Rhs, func(e ast.Expr) bool { return mentions(e, among(list...)) }) {
+			list = append(list, a.Lhs...)
+		}
+		return true
+	})
+	return among(list...)
+}
+
+// skips reports whether a test passes over an element, and is not about an error.
+func skips(test *ast.IfStmt) bool {
+	if len(test.Body.List) != 1 || test.Else != nil || aboutErrors(test) {
+		return false
+	}
+	branch, ok := test.Body.List[0].(*ast.BranchStmt)
+	return ok && branch.Tok == token.CONTINUE
 }
 
 // assigned returns what a statement sets, or others within it.
@@ -94,7 +123,11 @@ func among(list ...ast.Expr) func(string) bool {
 // fails reports whether a test is a check that an element failed: it is negated, or about an error.
 func fails(test *ast.IfStmt) bool {
 	not, ok := test.Cond.(*ast.UnaryExpr)
-	return ok && not.Op == token.NOT || mentions(test, func(name string) bool { return strings.Contains(strings.ToLower(name), "err") })
+	return ok && not.Op == token.NOT || aboutErrors(test)
+}
+
+func aboutErrors(test *ast.IfStmt) bool {
+	return mentions(test, func(name string) bool { return strings.Contains(strings.ToLower(name), "err") })
 }
 
 // mentions reports whether a node contains an identifier of the given kind.
@@ -126,13 +159,17 @@ func takes(list []ast.Stmt, element func(string) bool) bool {
 	return false
 }
 
-// adds reports whether statements add an element to a list.
-func adds(list []ast.Stmt, element func(string) bool) bool {
-	return slices.ContainsFunc(list, func(s ast.Stmt) bool {
-		a, ok := s.(*ast.AssignStmt)
-		return ok && slices.ContainsFunc(a.Rhs, func(e ast.Expr) bool {
-			c, ok := e.(*ast.CallExpr)
-			return ok && mentions(c.Fun, func(name string) bool { return name == "append" }) && mentions(c, element)
+// adds reports whether statements, or some of them, add an element to a list.
+func adds(list []ast.Stmt, element func(string) bool) (added bool) {
+	for _, s := range list {
+		ast.Inspect(s, func(n ast.Node) bool {
+			a, ok := n.(*ast.AssignStmt)
+			added = added || ok && slices.ContainsFunc(a.Rhs, func(e ast.Expr) bool {
+				c, ok := e.(*ast.CallExpr)
+				return ok && mentions(c.Fun, func(name string) bool { return name == "append" }) && mentions(c, element)
+			})
+			return !added
 		})
-	})
+	}
+	return added
 }

@@ -57,6 +57,48 @@ func filtered(r *repo, u string) (list []*rule) {
 	return list
 }
 
+func skipped(r *repo, u string) (list []*rule) {
+	for id := range r.rules {
+		k := r.name(id)    // filters
+		if !starts(k, u) { // filters
+			continue
+		}
+		m := k // no
+		if !r.seen[m] { // no
+			r.seen[m] = true
+			list = append(list, m) // no
+		}
+	}
+	return list
+}
+
+func within(r *repo, u string) (list []*rule) {
+	for id := range r.rules {
+		k := r.name(id)   // filters
+		if starts(k, u) { // filters
+			m := k // no
+			if r.leaf(m) { // no
+				list = append(list, m) // no
+			}
+		}
+	}
+	return list
+}
+
+func next(r *repo, u string) *rule {
+	for _, x := range r.rules {
+		y, err := x.load(u) // yes
+		if err != nil {     // no
+			continue
+		}
+		if y.state != u { // yes
+			continue
+		}
+		return y
+	}
+	return nil
+}
+
 func checked(r *repo, u string) (*rule, error) {
 	for _, x := range r.rules {
 		if !x.holds(u) { // no: it is a check

@@ -17,6 +17,9 @@ import (
 // manyTimes is the number of objects allocated per request from which a line runs for each of many things.
 const manyTimes = 200
 
+// mostPerElement bounds the CPU of comparing one element, in ns. A search that takes manyTimes as long compares many.
+const mostPerElement = 10e3
+
 // lines are the lines of a function that decide which elements are wanted.
 type lines struct {
 	calls   usage.Calls
@@ -30,6 +33,7 @@ type scan struct {
 	line    code.Frame // that takes most
 	share   float64    // of the service's CPU below them, 0 to 1, with the collection of what that allocates
 	objects float64    // that are allocated below them per request
+	spent   float64    // CPU of a request below them, ns
 	through string     // the service's function that it calls for most of that; "" if there is none
 }
 
@@ -37,8 +41,7 @@ type scan struct {
 // are not wanted.
 func (s scan) forNothing(p *diagnose.Pass) bool {
 	sent, got, ok := exchanged(p)
-	rate := p.Load().Rate
-	return ok && rate > 0 && s.share*p.Own()/rate*1e9 > mostPerByte*(sent+got)
+	return ok && s.spent > mostPerByte*(sent+got)
 }
 
 // compared is work that a search does to compare an element with what it looks for. A search whose CPU goes into
@@ -50,7 +53,7 @@ const compared = callstack.Format | callstack.RegexpMatch | callstack.Sort
 func scanned(p *diagnose.Pass, use *usage.Table) (s scan, ok bool) {
 	requests := p.Load().Requests
 	allocs, err := p.Profile("allocs", "alloc_objects")
-	if err != nil || !(requests > 0) {
+	if !(requests > 0) {
 		return s, false
 	}
 	for function, found := range searches(p, use) {
@@ -62,12 +65,17 @@ func scanned(p *diagnose.Pass, use *usage.Table) (s scan, ok bool) {
 	if s.share == 0 {
 		return s, false
 	}
-	for _, sample := range allocs.Samples {
-		if s.at(sample.Stack) >= 0 {
-			s.objects += float64(sample.Value) / requests
+	if err == nil {
+		for _, sample := range allocs.Samples {
+			if s.at(sample.Stack) >= 0 {
+				s.objects += float64(sample.Value) / requests
+			}
 		}
 	}
-	return s, s.objects >= manyTimes && (!s.filters || s.forNothing(p)) && s.compares(p, use)
+	if rate := p.Load().Rate; rate > 0 {
+		s.spent = s.share * p.Own() / rate * 1e9
+	}
+	return s, (s.objects >= manyTimes || s.spent >= manyTimes*mostPerElement) && (!s.filters || s.forNothing(p)) && s.compares(p, use)
 }
 
 // searches returns the lines on the stacks of the CPU profile that search by their source, by their function.
@@ -135,9 +143,14 @@ func (s scan) finding(p *diagnose.Pass, use *usage.Table) diagnose.Finding {
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, s.share, diagnose.Ratio, "%s of %s, with the collection of what it allocates",
 				diagnose.Percent(s.share), samples(use)),
-			diagnose.Fact(diagnose.FromProfile, s.objects, diagnose.Count, "%s objects are allocated there per request",
-				diagnose.Number(s.objects)),
 		},
+	}
+	if s.objects >= manyTimes {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, s.objects, diagnose.Count,
+			"%s objects are allocated there per request", diagnose.Number(s.objects)))
+	} else {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, s.spent, diagnose.Nanosec,
+			"a request spends %s of CPU there", diagnose.Span(s.spent)))
 	}
 	if s.through != "" {
 		f.Where.Detail = "through " + callstack.Short(s.through)

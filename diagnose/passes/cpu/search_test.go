@@ -87,11 +87,13 @@ func TestSearch(t *testing.T) {
 		lines code.Compiler
 		want  string
 	}{
-		"search":   {many("fmt.Sprintf", 1800), searches, search},
-		"no loop":  {many("fmt.Sprintf", 1800), code.Compiler{}, "cpu-format"},
-		"few":      {many("fmt.Sprintf", 20), searches, "cpu-format"},
-		"filter":   {answers(many("fmt.Sprintf", 1800), 200), filters, search},
-		"list":     {answers(many("fmt.Sprintf", 1800), 2e6), filters, "cpu-format"},
+		"search":  {many("fmt.Sprintf", 1800), searches, search},
+		"no loop": {many("fmt.Sprintf", 1800), code.Compiler{}, "cpu-format"},
+		"few":     {many("fmt.Sprintf", 20), searches, "cpu-format"},
+		"filter":  {answers(many("fmt.Sprintf", 1800), 200), filters, search},
+		"list":    {answers(many("fmt.Sprintf", 1800), 2e6), filters, "cpu-format"},
+		"long": {New(4, 40*time.Millisecond).CPU(2, 1.9, 1.8, 0.05, -1).Sample(9*time.Second, "strings.HasPrefix", match, find).
+			Sample(time.Second, "shop/web.total@web.go:80"), searches, search},
 		"compiles": {many("regexp.MustCompile", 1800), searches, "cpu-regexp-compile"},
 	} {
 		t.Run(name, func(t *testing.T) {
