@@ -56,9 +56,11 @@ func TestStacksEndWhereTheirGoroutinesBegan(t *testing.T) {
 func TestManyLayers(t *testing.T) {
 	frames := make([]code.Frame, 100)
 	for i := range frames {
-		frames[i] = code.Frame{Function: "cloud.example/sdk.(*step).Handle", File: "/root/go/pkg/mod/cloud.example/sdk@v2.0.0/step.go", Line: i + 1}
+		frames[i] = code.Frame{Function: "cloud.example/sdk.(*step).Handle", Line: i + 1,
+			File: "/root/go/pkg/mod/cloud.example/sdk@v2.0.0/step.go"}
 	}
-	frames[0], frames[90] = code.Frame{Function: "runtime.selectgo"}, code.Frame{Function: "shop/files.list", File: "/src/files/list.go", Line: 7}
+	frames[0] = code.Frame{Function: "runtime.selectgo"}
+	frames[90] = code.Frame{Function: "shop/files.list", File: "/src/files/list.go", Line: 7}
 	stacks := New(site.Ownership{})
 	if kept := stacks.Info(stacks.keep(frames)).Frames; !slices.Contains(kept, frames[90]) {
 		t.Errorf("%d frames are kept, without the one that asks", len(kept))

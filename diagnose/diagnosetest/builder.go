@@ -183,7 +183,8 @@ func (b *Builder) Blocks(holder, victim string, seen int64) *Builder {
 	link := func(text, wait string) database.BlockingLink {
 		return database.BlockingLink{Text: text, State: "active", Wait: wait}
 	}
-	b.blocking = append(b.blocking, database.Blocking{Links: []database.BlockingLink{link(holder, ""), link(victim, "Lock:relation")}, Seen: seen})
+	b.blocking = append(b.blocking, database.Blocking{Seen: seen,
+		Links: []database.BlockingLink{link(holder, ""), link(victim, "Lock:relation")}})
 	return b
 }
 

@@ -17,8 +17,8 @@ import (
 // has ended.
 const patience = time.Minute
 
-// Unsaid is a grace time that leaves the run's to the load.
-const Unsaid time.Duration = -1
+// Unplanned is a grace time that leaves the run's to the load.
+const Unplanned time.Duration = -1
 
 // Run drives a plan and checks the invariants of every run: each request that was
 // due is a success, a failure of one kind, or unfinished; and the windows, the
@@ -36,7 +36,7 @@ func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, 
 	switch p.Load.Grace {
 	case 0:
 		p.Load.Grace = patience
-	case Unsaid:
+	case Unplanned:
 		p.Load.Grace = 0
 	}
 	sink := &Sink{Logged: map[histogram.Kind]int64{}}

@@ -105,7 +105,7 @@ func TestLateAnswers(t *testing.T) {
 		}
 	}
 	p := get("http://"+loadtest.Serve(t, late), func(p *scenario.Plan) {
-		p.Load = scenario.Load{Connections: 4, Duration: 100 * time.Millisecond, Timeout: time.Minute, Grace: loadtest.Unsaid}
+		p.Load = scenario.Load{Connections: 4, Duration: 100 * time.Millisecond, Timeout: time.Minute, Grace: loadtest.Unplanned}
 	})
 	time.AfterFunc(300*time.Millisecond, func() { close(ended) })
 	if r, _ := loadtest.Run(t, p, newProtocol(t, p)); r.Load.Requests != 4 || r.Load.InFlight != 0 {

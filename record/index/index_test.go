@@ -266,15 +266,15 @@ func FuzzAdvice(f *testing.F) {
 	})
 }
 
-// TestJoin: a join that reads a whole table for a few rows of the other side lacks an index on its columns. It lacks none where a nested loop
-// could not look them up, where the other side has many rows, or where the index exists.
+// TestJoin: a join that reads a whole table for a few rows of the other side lacks an index on its columns. It lacks none where a
+// nested loop could not look them up, where the other side has many rows, or where the index exists.
 func TestJoin(t *testing.T) {
 	plan := func(kind, first, second string) string {
 		_, rows, _ := strings.Cut(second, `"Plan Rows":`)
 		rows, _, _ = strings.Cut(rows, "}")
-		return `[{"Plan":{"Node Type":"Hash Join","Join Type":"` + kind + `","Hash Cond":"((s.tree = l.tree) AND (s.hash = l.hash))","Plan Rows":10,` +
-			`"Total Cost":6700,"Plans":[` + first + `,{"Node Type":"Hash","Parent Relationship":"Inner","Plan Rows":` + rows + `,"Plans":[` +
-			second + `]}]}}]`
+		return `[{"Plan":{"Node Type":"Hash Join","Join Type":"` + kind + `","Hash Cond":"((s.tree = l.tree) AND (s.hash = l.hash))",` +
+			`"Plan Rows":10,"Total Cost":6700,"Plans":[` + first + `,{"Node Type":"Hash","Parent Relationship":"Inner",` +
+			`"Plan Rows":` + rows + `,"Plans":[` + second + `]}]}}]`
 	}
 	const table1 = `{"Node Type":"Seq Scan","Parent Relationship":"Outer","Relation Name":"s","Alias":"s","Filter":"(tree = $2)",` +
 		`"Total Cost":5600,"Plan Rows":100000}`

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// join is a hash or merge join above a scan, which reads all rows that match the scan's own conditions to find those of the other side. With
-// an index on the join's columns, a nested loop would look them up.
+// join is a hash or merge join above a scan, which reads all rows that match the scan's own conditions to find those of the other
+// side. With an index on the join's columns, a nested loop would look them up.
 type join struct {
 	cond  string
 	other float64 // rows of the other side

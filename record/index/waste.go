@@ -225,7 +225,8 @@ func (s Scan) neededCost(p database.Planner) float64 {
 	if s.whole {
 		return s.Loops * s.Cost
 	}
-	return s.searches() * (p.RandomPage*(1+math.Floor(s.Wanted/fanout)+min(s.Wanted, s.pages())) + s.Wanted*(p.IndexTuple+p.Tuple+p.Operator))
+	pages := 1 + math.Floor(s.Wanted/fanout) + min(s.Wanted, s.pages())
+	return s.searches() * (p.RandomPage*pages + s.Wanted*(p.IndexTuple+p.Tuple+p.Operator))
 }
 
 // Waste is the scan whose work an index would save most of.

@@ -338,15 +338,15 @@ func TestOutcomeOfWhatIsCompiled(t *testing.T) {
 
 // TestLargestStep: a function that only calls one step after another is not what takes the CPU; its largest step is.
 func TestLargestStep(t *testing.T) {
-	const answer = "shop/web.answer@web.go:90"
+	const answer, serve = "shop/web.answer@web.go:90", "shop/web.serve@web.go:71"
 	b := New(8, time.Millisecond).CPU(2, 1.9, 1.8, 0.1, -1).Sample(s, "shop/web.auth@web.go:4", "shop/web.serve@web.go:70")
 	for i := range 5 {
 		at := "@page.go:" + strconv.Itoa(10*i)
-		b.Sample(1300*time.Millisecond, "shop/page.part"+strconv.Itoa(i)+at, "shop/page.Read@page.go:90", answer, "shop/web.serve@web.go:71")
+		b.Sample(1300*time.Millisecond, "shop/page.part"+strconv.Itoa(i)+at, "shop/page.Read@page.go:90", answer, serve)
 	}
 	for i := range 3 {
 		at := "@fetch.go:" + strconv.Itoa(10*i)
-		b.Sample(1300*time.Millisecond, "shop/page.fetch"+strconv.Itoa(i)+at, "shop/page.Fetch@fetch.go:90", answer, "shop/web.serve@web.go:71")
+		b.Sample(1300*time.Millisecond, "shop/page.fetch"+strconv.Itoa(i)+at, "shop/page.Fetch@fetch.go:90", answer, serve)
 	}
 	Expect(t, cpu.Hot, b, "cpu-hot-function at page.go:90")
 }

@@ -233,7 +233,8 @@ const (
 func leading(places []usage.Hot) (lead usage.Hot, others []usage.Hot) {
 	at := 0
 	if !places[0].User {
-		if own := slices.IndexFunc(places, func(h usage.Hot) bool { return h.User }); own > 0 && places[own].Share >= ownRather*places[0].Share {
+		own := slices.IndexFunc(places, func(h usage.Hot) bool { return h.User })
+		if own > 0 && places[own].Share >= ownRather*places[0].Share {
 			at = own
 		}
 	}

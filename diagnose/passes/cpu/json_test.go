@@ -93,8 +93,8 @@ func TestLessJSON(t *testing.T) {
 func TestWhoseJSON(t *testing.T) {
 	decoding := func(own time.Duration) *Builder {
 		decode := []string{"encoding/json.(*decodeState).object", "encoding/json.Unmarshal"}
-		return New(8, time.Millisecond).CPU(2, 1.9, 1.7, 0.1, -1).
-			Sample(4*s, append(decode, "vendor.example/graph/transport.POST.Do@/root/go/pkg/mod/vendor.example/graph@v1.0.0/post.go:69")...).
+		const post = "vendor.example/graph/transport.POST.Do@/root/go/pkg/mod/vendor.example/graph@v1.0.0/post.go:69"
+		return New(8, time.Millisecond).CPU(2, 1.9, 1.7, 0.1, -1).Sample(4*s, append(decode, post)...).
 			Sample(own, append(decode, "shop/orders.addBody@middleware.go:126")...).Sample(s, "shop/orders.total@total.go:4")
 	}
 	for _, c := range []struct {

@@ -298,14 +298,15 @@ func TestLockWait(t *testing.T) {
 	ExpectUnjudged(t, database.LockWait, New(64, 44*ms).Statement(update, 100, ms, 1, 1, ""), "db-lock-wait")
 }
 
-// TestSlowStatementUnderALock: sessions wait for the locks of one that scans a table meanwhile. The scan comes first, with their wait, which
-// the server counts as their own statement's time; one that an index would not help is only what holds the lock.
+// TestSlowStatementUnderALock: sessions wait for the locks of one that scans a table meanwhile. The scan comes first, with their
+// wait, which the server counts as their own statement's time; one that an index would not help is only what holds the lock.
 func TestSlowStatementUnderALock(t *testing.T) {
 	const queue = "SELECT * FROM queue_leaves()"
 	under := func(plan string, blocks float64) *Builder {
 		b := idle()
 		n := int64(b.Requests())
-		return b.Statement(queue, n, 30*ms, 1, 10, "").Statement(orders, n, 9*ms, 10, blocks, plan).Blocks(orders, queue, 9).Blocks(queue, queue, 1).
+		return b.Statement(queue, n, 30*ms, 1, 10, "").Statement(orders, n, 9*ms, 10, blocks, plan).
+			Blocks(orders, queue, 9).Blocks(queue, queue, 1).
 			Gauge(series.DBBlocked, "", 20).Gauge(series.DBBackends, series.Labels("state", "active"), 26)
 	}
 	found := ExpectAll(t, Alone(database.LockWait, slow.Query), under(seqPlan, 2600), "db-slow-query at orders.go:41")

@@ -188,7 +188,8 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 		f.Where.Detail = what.Type
 	case lead.proxied:
 		f.Title += ", in httputil.(*ReverseProxy)"
-		f.Remedy = fmt.Sprintf("Give the httputil.ReverseProxy at %s a BufferPool: without one it makes a buffer of 32 KiB for each answer.", at)
+		f.Remedy = fmt.Sprintf("Give the httputil.ReverseProxy at %s a BufferPool: without one it makes a buffer of 32 KiB for "+
+			"each answer.", at)
 	case lead.below != "":
 		f.Title += ", through " + callstack.Short(lead.below)
 		f.Where.Detail = "through " + callstack.Short(lead.below)

@@ -117,14 +117,9 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	others := append(notFreed(p, at, known && d.of == diagnose.OfRequest), p.Alongside()...)
 	diagnose.Promise(&f, demand.Gain(p, share, part*group.saved, others...), demand.Executing(p, executes*group.saved, others...))
-	if known {
-		at.Describe(&f)
-	}
+	askedBy(p, &f, at, known)
 	if held > 0 {
 		whileLocked(p, &f, held, share*part, group.saved)
-	}
-	if who, ok := asker.Counted(p, lead.Text); ok {
-		f.Evidence = append(f.Evidence, who)
 	}
 	f.Evidence = append(f.Evidence, group.others(p, c.advice.Create != "")...)
 	if c.many {
@@ -134,6 +129,16 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// askedBy names who asks for a finding's statement.
+func askedBy(p *diagnose.Pass, f *diagnose.Finding, at asker.By, known bool) {
+	if known {
+		at.Describe(f)
+	}
+	if who, ok := asker.Counted(p, f.Where.SQL); ok {
+		f.Evidence = append(f.Evidence, who)
+	}
 }
 
 // executed gives a statement's part of all execution time.
