@@ -14,8 +14,10 @@ export default async (open, url, shots) => {
   await page.goto(url);
   // Polled by the clock: a browser that gets no CPU draws no frames.
   const polling = 200;
+  // It closes the address once the page has read the answer, which a starved browser shows only later: the page is waited for.
   const gone = new Promise((away) => {
-    const ask = () => fetch(url).then((r) => r.body?.cancel()).then(() => setTimeout(ask, 1000), () => (page.url().includes("/result") ? undefined : away({ gone: true })));
+    const closed = () => page.waitForURL("**/result?*", { timeout: 30_000, waitUntil: "commit" }).catch(() => away({ gone: true }));
+    const ask = () => fetch(url).then((r) => r.body?.cancel()).then(() => setTimeout(ask, 1000), closed);
     ask();
   });
   while (seen.folders.length < 2 && !seen.phases.at(-1)?.startsWith("soak: ")) {
