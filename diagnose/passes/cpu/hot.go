@@ -58,8 +58,8 @@ var Hot = diagnose.Analyzer{
 			"function of the service that has it with all that it calls (or nearly all of what JSON and the like leave of that), " +
 			"with low confidence, unless most of that is JSON, expressions, memory or the like. " +
 			"A line whose source decides in a range loop which element is wanted is named as a search, whatever it does to " +
-			"compare, if it takes 25 % with the collection of what it allocates, from 200 objects per request; with at most " +
-			"medium confidence, because the source does not say whether an index is possible. " +
+			"compare, if it takes 25 % with the collection of what it allocates, from 200 objects or 2 ms of CPU per request; with " +
+			"at most medium confidence, because the source does not say whether an index is possible. " +
 			"False sharing of plain variables looks like this too: the hot line is then a plain store.",
 		Remedy: "Optimise the named lines, do it less often, or keep the result.",
 		Example: diagnose.Example{Lang: "go",
