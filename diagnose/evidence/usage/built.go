@@ -170,7 +170,7 @@ func (p *Service) within(use *Table) (b Built, ok bool) {
 // rest follows the samples below a function of the service that are of no domain, while nearly all of them go through one function of the
 // service that it calls, and returns the line of the last one that has most of them.
 func (u *Table) rest(at code.Frame) code.Frame {
-	for {
+	for range mostSteps {
 		name, all := callstack.Enclosing(at.Function), 0.0
 		functions, lines := map[string]float64{}, map[code.Frame]float64{}
 		for _, s := range u.list {
@@ -194,6 +194,7 @@ func (u *Table) rest(at code.Frame) code.Frame {
 		maps.DeleteFunc(lines, func(f code.Frame, _ float64) bool { return callstack.Enclosing(f.Function) != next })
 		at = measured.Heaviest(lines, measured.CompareFrames)
 	}
+	return at
 }
 
 // handler reports whether a function of the service is a handler, by what calls it, innermost first: no function of the service but a

@@ -236,6 +236,8 @@ const (
 	// recursive is the part of a function's CPU in which it must be on the stack
 	// more than once to count as a recursion.
 	recursive = 0.3
+	// mostSteps bounds how far calls are followed: functions may call each other in turn.
+	mostSteps = 32
 )
 
 // Hottest returns the piece of the service's own work that uses most CPU, if that
@@ -280,7 +282,10 @@ func (u *Table) Hottest(least float64) (a Algorithm, ok bool) {
 			continue
 		}
 		// What only calls one step after another is no piece of work; the largest step is.
-		for next != nil && next != f && f.again == 0 && f.self < loop*f.all && next.all >= least && f.callees[next.name] >= next.all/2 {
+		for range mostSteps {
+			if next == nil || next == f || f.again > 0 || f.self >= loop*f.all || next.all < least || f.callees[next.name] < next.all/2 {
+				break
+			}
 			f, next = next, all[measured.Heaviest(next.callees, cmp.Compare[string])]
 		}
 		return Algorithm{Hot: f.hot(f.all), Self: f.self, Sure: f.again >= recursive*f.all}, true

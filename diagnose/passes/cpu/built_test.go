@@ -350,3 +350,14 @@ func TestLargestStep(t *testing.T) {
 	}
 	Expect(t, cpu.Hot, b, "cpu-hot-function at page.go:90")
 }
+
+// TestStepsInTurn: two functions of which each calls the other, in different requests, are followed to an end.
+func TestStepsInTurn(t *testing.T) {
+	b := New(8, time.Millisecond).CPU(2, 1.9, 1.8, 0.1, -1)
+	for i := range 5 {
+		leaf := "shop/page.part" + strconv.Itoa(i) + "@page.go:" + strconv.Itoa(10*i)
+		b.Sample(s, leaf, "shop/page.Read@page.go:90", "shop/page.Walk@walk.go:90", "shop/web.serve@web.go:71")
+		b.Sample(s, leaf, "shop/page.Walk@walk.go:91", "shop/page.Read@page.go:91", "shop/web.serve@web.go:72")
+	}
+	Expect(t, cpu.Hot, b, "cpu-hot-function")
+}
