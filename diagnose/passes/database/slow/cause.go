@@ -9,17 +9,18 @@ var cause = diagnose.Cause{
 		"service looks idle, the database busy, and every request waits for it.",
 	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, and 15 % of " +
 		"request time (from the execution trace) or of the CPU in use. It is reported only if it is wasteful or slow by " +
-		"itself: an index would at least halve its work (the descent of a B-tree and the blocks of the rows wanted, compared " +
-		"with the plan's cost and the blocks touched; where a limit should end a scan soon and the blocks say that it does " +
-		"not, with the scan's whole cost), or it takes 20 ms per call, or 5 ms of CPU: the server's and, from " +
-		"1,000 rows per call, what the service spends on reading them, which then counts as the statement's. A frequent " +
-		"but indexed statement is rejected with its figures. A hash or merge join that reads a whole table for a few rows of " +
-		"the other side lacks an index on its columns. Time spent waiting for another session's lock is reported as " +
-		"db-lock-wait, unless that session runs a wasteful statement meanwhile: the wait is then that statement's. For SQLite, redline's build counts the statements (operations.json) and SQLite gives the plan: a " +
+		"itself: an index would at least halve its work (the descent of a B-tree and the blocks of the rows wanted, " +
+		"compared with the plan's cost and the blocks touched; where a limit should end a scan soon and the blocks say " +
+		"that it does not, with the scan's whole cost), or it takes 20 ms per call, or 5 ms of CPU: the server's and, " +
+		"from 1,000 rows per call, what the service spends on reading them, which then counts as the statement's. A " +
+		"frequent but indexed statement is rejected with its figures. A hash or merge join that reads a whole table for a" +
+		" few rows of the other side lacks an index on its columns. Time spent waiting for another session's lock is " +
+		"reported as db-lock-wait, unless that session runs a wasteful statement meanwhile: the wait is then that " +
+		"statement's. For SQLite, redline's build counts the statements (operations.json) and SQLite gives the plan: a " +
 		"table of 1,000 rows or more is read in full for an eighth of its rows, or the statement takes 5 ms per call. " +
-		"Statements that read the same table for the same column count together. " +
-		"Without that build, the finding names the function below which SQLite takes 15 % of the service's CPU. redline's " +
-		"build also counts the caller; otherwise it is inferred from waits, and the finding says so.",
+		"Statements that read the same table for the same column count together. Without that build, the finding names " +
+		"the function below which SQLite takes 15 % of the service's CPU. redline's build also counts the caller; " +
+		"otherwise it is inferred from waits, and the finding says so.",
 	Remedy: "The index that its filter and order need. If it exists, the reason why it is not used (the operator class that " +
 		"LIKE needs, a function or cast on the column, a missing first column, old statistics). statements.json has the plan " +
 		"and the tables' indexes.",
