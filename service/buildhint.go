@@ -17,8 +17,8 @@ var hints = []struct{ says, do string }{
 	{"build constraints exclude all Go files", "name the tags that the project builds with: --build-flags=-tags=NAME"},
 	{"toolchain not available", "install the version of Go that go.mod asks for, or set GOTOOLCHAIN=auto and the go command fetches it"},
 	{"GOTOOLCHAIN=local", "install the version of Go that go.mod asks for, or set GOTOOLCHAIN=auto and the go command fetches it"},
-	{"no space left on device", "make room: with the hooks Go compiles most packages once more, and its build cache grows by a gigabyte or " +
-		"two; go clean -cache empties it"},
+	{"no space left on device", "make room: with the hooks Go compiles most packages once more, and its build cache grows by a " +
+		"gigabyte or two; go clean -cache empties it"},
 	{"inconsistent vendoring", "go mod vendor, or ignore the vendor folder with --build-flags=-mod=mod"},
 	{"missing go.sum entry", "go mod tidy"},
 	{"updates to go.mod needed", "go mod tidy"},
