@@ -282,6 +282,7 @@ func TestServers(t *testing.T) {
 					}
 					wg.Wait()
 					stop()
+					streamsEnded()
 				}))
 				want := []breakdown.Served{{Server: k.server, Requests: clients * each}}
 				if !slices.Equal(a.Served, want) || a.Merged != 0 {
@@ -292,6 +293,16 @@ func TestServers(t *testing.T) {
 					checkDominant(t, a, in)
 				}
 			})
+		}
+	}
+}
+
+// streamsEnded waits until no goroutine of gRPC's serves a stream any more. The server waits for its handlers, whose goroutines say that
+// they are done just before they end: a trace that stops in between has the request cut.
+func streamsEnded() {
+	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
+		if n := runtime.Stack(stacks, true); !bytes.Contains(stacks[:n], []byte("google.golang.org/grpc.(*Server).serveStreams.func")) {
+			return
 		}
 	}
 }
