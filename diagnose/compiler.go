@@ -50,12 +50,12 @@ func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
 // the request's handler there are rarely more of the service's own functions.
 const mostAround = 16
 
-// loops names the loops around the functions that take CPU or allocate, by the sources: what is called too often is mended
-// where it is called, and the profile, which does not count calls, cannot tell that from a slow function. It is said of the
-// innermost and the outermost loop on the way that most of the function's CPU comes.
+// loops names the loops around functions that take CPU or allocate, as the sources show them. A profile does not count calls, so a
+// function that is called too often looks like a slow one, and its fix is in the loop that calls it. If there are several, the
+// innermost and the outermost are named.
 func (p *Pass) loops(found []findings.Finding, stages map[string]Stage) {
 	use, err := p.Use()
-	loops := p.Sources().Loops
+	loops := callstack.LinesOf(p.Sources().Loops)
 	if err != nil || len(loops) == 0 {
 		return
 	}
@@ -66,8 +66,7 @@ func (p *Pass) loops(found []findings.Finding, stages map[string]Stage) {
 		}
 		around := slices.DeleteFunc(use.Through(f.Where.Function, mostAround), func(at code.Frame) bool {
 			// A worker's loop takes one request after another.
-			return use.Starts(at.Function) ||
-				!slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == at.Function && l.Line == at.Line })
+			return !loops.Has(at) || use.Starts(at.Function)
 		})
 		switch n := len(around); {
 		case n == 1:

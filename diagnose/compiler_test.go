@@ -7,10 +7,29 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
 )
+
+// findAt returns the finding of an analyzer of a stage that names a place.
+func findAt(t *testing.T, rec *record.Record, stage diagnose.Stage, at code.Frame) findings.Finding {
+	t.Helper()
+	a := finds("alloc", cause("alloc"), 2, findings.High)
+	a.Stage = stage
+	run := a.Run
+	a.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {
+		found, err := run(p)
+		found[0].Where = diagnose.WhereOf(at)
+		return found, err
+	}
+	out, err := diagnose.Run(rec, nil, []diagnose.Analyzer{a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Findings[0]
+}
 
 // TestCompilersReasons: a finding about memory says why its line allocates, and not
 // what the compiler says about other lines or other costs.
@@ -31,20 +50,8 @@ func TestCompilersReasons(t *testing.T) {
 		diagnose.CPUUse: "the compiler at main.go:6: checked",
 		diagnose.Wait:   "",
 	} {
-		a := finds("alloc", cause("alloc"), 2, findings.High)
-		a.Stage = stage
-		run := a.Run
-		a.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {
-			found, err := run(p)
-			found[0].Where = diagnose.WhereOf(at)
-			return found, err
-		}
-		out, err := diagnose.Run(rec, nil, []diagnose.Analyzer{a})
-		if err != nil {
-			t.Fatal(err)
-		}
 		var said []string
-		for _, e := range out.Findings[0].Evidence {
+		for _, e := range findAt(t, rec, stage, at).Evidence {
 			if e.Source == diagnose.FromCompiler {
 				said = append(said, e.Text)
 			}
@@ -82,19 +89,7 @@ func TestLoopsAround(t *testing.T) {
 			if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Loops: loops}); err != nil {
 				t.Fatal(err)
 			}
-			a := finds("fees", cause("fees"), 2, findings.High)
-			a.Stage = c.stage
-			run := a.Run
-			a.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {
-				found, err := run(p)
-				found[0].Where = diagnose.WhereOf(at)
-				return found, err
-			}
-			out, err := diagnose.Run(rec, nil, []diagnose.Analyzer{a})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := out.Findings[0].Where.Detail; got != c.want {
+			if got := findAt(t, rec, c.stage, at).Where.Detail; got != c.want {
 				t.Errorf("the place is %q, want %q", got, c.want)
 			}
 		})

@@ -213,9 +213,10 @@ func (r *run) drive() (*Result, error) {
 	// The plan determines the load's end, whatever the loops do: one that hangs would
 	// otherwise hold up the run for ever.
 	grace := time.AfterFunc(r.steady.To+cmp.Or(r.plan.Grace, scenario.LeastGrace)-r.clock.Now(), func() {
-		if r.plan.Grace > 0 || sleep(hard, r.steady.To+r.patience()-r.clock.Now()) {
-			end()
+		if r.plan.Grace == 0 {
+			r.waitOn(hard)
 		}
+		end()
 	})
 	defer grace.Stop()
 	defer context.AfterFunc(hard, r.stop)()
@@ -245,6 +246,15 @@ func (r *run) drive() (*Result, error) {
 	result := r.result(now)
 	r.logOpen(now)
 	return result, r.failure(failed)
+}
+
+// waitOn waits as long as patience says, which an answer that comes meanwhile may extend, or until ctx ends.
+func (r *run) waitOn(ctx context.Context) {
+	for until := time.Duration(0); until < r.patience(); {
+		if until = r.patience(); !sleep(ctx, r.steady.To+until-r.clock.Now()) {
+			return
+		}
+	}
 }
 
 // patience is how long requests in flight may take to end after the load if the plan does not say: as long as others took, twice, so

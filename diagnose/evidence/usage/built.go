@@ -2,7 +2,6 @@ package usage
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -92,122 +91,6 @@ func (p *Service) built(made func(u *Table, samples []Booked) (Built, bool)) (mo
 	most.Bytes, most.Collected = p.allocates(most.spared)
 	most.Share += most.Collected
 	return most, true
-}
-
-// Handed returns the call of a dependency that has most of the service's CPU, wherever the service calls it, or else the
-// service's own function that has it, unless most of that is of one domain. A call is placed at the function that spends most
-// on it. A request's fingerprint, taken of each of a thousand records, hashes, sorts, reflects and allocates; each of these is a
-// small part, and none of them is what to change. ok is false if there is none.
-func (p *Service) Handed() (b Built, ok bool) {
-	use, err := p.Use()
-	if err != nil || use.total == 0 {
-		return Built{}, false
-	}
-	calls, sums := map[string][]Booked{}, map[string]float64{}
-	for _, s := range use.list {
-		inner := p.Stacks.Handler(s.Stack)
-		if i := p.Stacks.Innermost(inner); i > 0 && use.library(inner[i-1].Function) && p.Stacks.Role(inner[i-1].Function) == 0 {
-			name := inner[i-1].Function
-			calls[name], sums[name] = append(calls[name], s), sums[name]+float64(s.Value)
-		}
-	}
-	name := measured.Heaviest(sums, cmp.Compare[string])
-	if sums[name] < mostMade*use.total || oneDomain(calls[name]) {
-		return p.within(use)
-	}
-	lines, callers := map[code.Frame]float64{}, map[string]float64{}
-	for _, s := range calls[name] {
-		place := s.Stack[p.Stacks.Innermost(s.Stack)]
-		lines[place] += float64(s.Value)
-		callers[place.Function] += float64(s.Value)
-	}
-	b = Built{Lines: len(lines), Function: name, Call: name, Part: 1}
-	caller := measured.Heaviest(callers, cmp.Compare[string])
-	maps.DeleteFunc(lines, func(f code.Frame, _ float64) bool { return f.Function != caller })
-	b.Place = measured.Heaviest(lines, measured.CompareFrames)
-	b.Bytes, b.Collected = p.allocates(func(stack []code.Frame) float64 {
-		if i := p.Stacks.Innermost(stack); i > 0 && stack[i-1].Function == name {
-			return 1
-		}
-		return 0
-	})
-	b.Share = sums[name]/use.total + b.Collected
-	return b, true
-}
-
-// within returns the service's own function that has most of the CPU with all that it calls, the deepest one, unless most of that
-// is of one domain, or allocates, or it is the handler. What is of a domain has its own finding: of the rest, one of the functions that
-// it calls may do nearly all.
-func (p *Service) within(use *Table) (b Built, ok bool) {
-	at, _, ok := use.Deepest(mostMade)
-	if !ok || !p.Stacks.User(at) {
-		return Built{}, false
-	}
-	if inner := use.rest(at); inner != at && p.Within(callstack.Enclosing(inner.Function)) >= LeastHot {
-		at = inner
-	}
-	var samples []Booked
-	name, allocates, handles, sum := callstack.Enclosing(at.Function), 0.0, 0.0, 0.0
-	for _, s := range use.list {
-		i := enclosed(s.Stack, name)
-		if i < 0 {
-			continue
-		}
-		samples, sum = append(samples, s), sum+float64(s.Value)
-		if s.Roles.Has(callstack.Allocate | callstack.GCAssist) {
-			allocates += float64(s.Value)
-		}
-		if p.handler(s.Stack[i+1:], name) {
-			handles += float64(s.Value)
-		}
-	}
-	if oneDomain(samples) || max(allocates, handles) >= mostMade*sum {
-		return Built{}, false
-	}
-	return Built{Place: at, Lines: 1, Function: name, Call: name, Part: 1, Share: p.Within(name)}, true
-}
-
-// rest follows the samples below a function of the service that are of no domain, while nearly all of them go through one function of the
-// service that it calls, and returns the line of the last one that has most of them.
-func (u *Table) rest(at code.Frame) code.Frame {
-	for range mostSteps {
-		name, all := callstack.Enclosing(at.Function), 0.0
-		functions, lines := map[string]float64{}, map[code.Frame]float64{}
-		for _, s := range u.list {
-			i := enclosed(s.Stack, name)
-			if i < 0 || s.Domain != 0 {
-				continue
-			}
-			all += float64(s.Value)
-			for j := i - 1; j >= 0; j-- {
-				if f := s.Stack[j]; u.index.User(f) && callstack.Enclosing(f.Function) != name {
-					functions[callstack.Enclosing(f.Function)] += float64(s.Value)
-					lines[f] += float64(s.Value)
-					break
-				}
-			}
-		}
-		next := measured.Heaviest(functions, cmp.Compare[string])
-		if functions[next] < nearlyAll*all || all == 0 {
-			return at
-		}
-		maps.DeleteFunc(lines, func(f code.Frame, _ float64) bool { return callstack.Enclosing(f.Function) != next })
-		at = measured.Heaviest(lines, measured.CompareFrames)
-	}
-	return at
-}
-
-// handler reports whether a function of the service is a handler, by what calls it, innermost first: no function of the service but a
-// closure, as middlewares return, or another handler, or, where requests are messages, the one that reads them. What it does is the
-// request.
-func (p *Service) handler(outside []code.Frame, name string) bool {
-	for i, f := range outside {
-		if caller := callstack.Enclosing(f.Function); p.Stacks.User(f) && caller != name {
-			return caller != f.Function || strings.HasSuffix(caller, ".ServeHTTP") ||
-				p.Load().Messages && !slices.ContainsFunc(outside[i+1:], p.Stacks.User)
-		}
-	}
-	return true
 }
 
 // locate sums what making something takes below a function of the service, by whatever call, and

@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/sessions"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
@@ -104,7 +105,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if one, ok := longestIdle(p, leaked); ok {
 		f.Confidence = findings.High
-		f.Where.SQL = demand.TextOf(p.Statements(), one.QueryID, one.Text)
+		f.Where.SQL = sessions.TextOf(p.Statements(), one.QueryID, one.Text)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Count,
 			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State,
 			diagnose.Span(float64(one.Longest)), statement.Brief(f.Where.SQL)))

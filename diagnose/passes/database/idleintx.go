@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/sessions"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
@@ -207,7 +208,7 @@ func (in inside) between(a *breakdown.Anatomy) bool {
 // that are idle in transaction, and the statement that most of those ran last. 0 if
 // most holders are working: then their statement is the cause.
 func idleBlockers(p *diagnose.Pass) (share float64, statement string) {
-	b, ok := demand.Blockers(p)
+	b, ok := sessions.Blockers(p)
 	if !ok || b.Idle < 0.5 {
 		return 0, ""
 	}
@@ -232,7 +233,7 @@ func lastOfIdle(p *diagnose.Pass, state string) string {
 	}
 	for _, one := range all.Idle { // most sessions first
 		if one.State == state {
-			return demand.TextOf(all, one.QueryID, one.Text)
+			return sessions.TextOf(all, one.QueryID, one.Text)
 		}
 	}
 	return ""

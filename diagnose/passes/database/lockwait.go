@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/sessions"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
@@ -113,7 +114,7 @@ func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 // names the statement with the most time that takes row locks, because sessions
 // that run the same statement block each other.
 func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
-	b, met := demand.Blockers(p)
+	b, met := sessions.Blockers(p)
 	if met {
 		f.Where.SQL = b.Victim
 		f.Where.Detail = "held by: " + b.Statement

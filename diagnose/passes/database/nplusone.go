@@ -388,9 +388,9 @@ func byHand(p *diagnose.Pass, stack []code.Frame) (at code.Frame, ok bool) {
 // looping returns the innermost of the user's lines on the way to a statement that is in a loop, by the sources; false if none is
 // known.
 func looping(p *diagnose.Pass, by evidence.AskedBy) (at code.Frame, known bool) {
-	loops := p.Sources().Loops
+	loops := callstack.LinesOf(p.Sources().Loops)
 	for _, f := range by.Stack {
-		if p.Stacks.User(f) && slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
+		if p.Stacks.User(f) && loops.Has(f) {
 			return f, true
 		}
 	}

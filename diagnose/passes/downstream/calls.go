@@ -242,7 +242,7 @@ func words(chain []code.Frame) string {
 // calls. Paths whose time would not be worth a finding may lead elsewhere; if all are taken again and again, half of them may,
 // because each loop is a place to change. With a single path, or paths that never diverge, it is the first's innermost function that
 // calls in a loop, by the service's sources, or else its innermost one.
-func common(calls []call, loops []code.Frame) code.Frame {
+func common(calls []call, loops callstack.Lines) code.Frame {
 	calls = material(calls)
 	least, deepest, place := 1-waitgain.LeastShare, 0, code.Frame{}
 	if !slices.ContainsFunc(calls, func(c call) bool { return c.calls[mean] < leastCalls }) {
@@ -259,7 +259,7 @@ func common(calls []call, loops []code.Frame) code.Frame {
 		return looping(calls, loops, place)
 	}
 	for _, f := range calls[0].chain {
-		if slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
+		if loops.Has(f) {
 			return f
 		}
 	}
@@ -282,7 +282,7 @@ func diverge(calls []call, f code.Frame, part float64) bool {
 
 // looping returns the line below a function at which another one calls in a loop, if that one makes most of the calls' time; else
 // the function's own.
-func looping(calls []call, loops []code.Frame, above code.Frame) code.Frame {
+func looping(calls []call, loops callstack.Lines, above code.Frame) code.Frame {
 	functions, lines, all := map[string]float64{}, map[code.Frame]float64{}, 0.0
 	for _, c := range calls {
 		all += c.ns[mean]
@@ -290,7 +290,7 @@ func looping(calls []call, loops []code.Frame, above code.Frame) code.Frame {
 			if f.Function == above.Function {
 				break
 			}
-			if slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
+			if loops.Has(f) {
 				functions[f.Function] += c.ns[mean]
 				lines[f] += c.ns[mean]
 				break

@@ -172,9 +172,9 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 // repeating returns the innermost of the service's lines on the way to a call that is in a loop, by its sources, or else who asks:
 // what only passes a call on may be what makes it again.
 func repeating(p *diagnose.Pass, c call) code.Frame {
-	loops := p.Sources().Loops
+	loops := callstack.LinesOf(p.Sources().Loops)
 	for _, f := range c.stack {
-		if p.Stacks.User(f) && slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
+		if p.Stacks.User(f) && loops.Has(f) {
 			return f
 		}
 	}

@@ -223,7 +223,7 @@ func (s sequence) kept(p *diagnose.Pass) (advice string, facts []findings.Eviden
 	switch {
 	case same.ns >= mostAlike*s.ns:
 	case same.ns >= 0.5*s.ns:
-		at = common(same.calls, p.Sources().Loops)
+		at = common(same.calls, callstack.LinesOf(p.Sources().Loops))
 		who = fmt.Sprintf("%s of these, at %s and %s of request time, read", diagnose.Times(same.n), diagnose.At(at),
 			diagnose.Percent(min(1, same.ns/s.whole)))
 		reads = "most of the calls' time is spent at addresses that are the same for each request: %s"
@@ -265,7 +265,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	share := min(1, s.ns/s.whole)
-	at, most := common(s.calls, p.Sources().Loops), ""
+	at, most := common(s.calls, callstack.LinesOf(p.Sources().Loops)), ""
 	through := func(c call) bool {
 		return slices.ContainsFunc(c.chain, func(f code.Frame) bool { return f.Function == at.Function })
 	}
@@ -285,7 +285,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	advice, alike, spared, place := s.kept(p)
 	f.Remedy += advice
-	queued := s.queued(p)
+	queued, behind := s.queued(p)
 	gain := p.Elsewhere(min(1, s.saved()/s.whole+queued*s.saved()/s.ns))
 	if place.Function != "" && spared.Factor > gain.Factor { // not to make most of them is worth more than to make all at once
 		gain, f.Where = spared, diagnose.WhereOf(place)
@@ -301,7 +301,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
 			"requests spend another %s of their time in the queue for a lock whose holder makes these calls", diagnose.Percent(queued)))
 		if s.saved() >= mostSaved*s.ns {
-			p.Cover(f, s.locks(p)...)
+			p.Cover(f, behind...)
 		}
 	}
 	f.Evidence = append(f.Evidence, alike...)

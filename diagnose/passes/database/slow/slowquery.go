@@ -82,7 +82,8 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	all := p.Statements()
-	lead, c, ok := heaviest(p, all)
+	locks := queuedFor(p)
+	lead, c, ok := heaviest(p, all, locks)
 	if !ok {
 		return nil, nil
 	}
@@ -95,7 +96,7 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		share, queue = withQueue(p, group, at, known, share, part)
 	}
 	took, of := d.reading(p, c, share*part, executes)
-	held := heldDuring(p, c, lead.Text)
+	held := locks.behind(c, lead.Text)
 	if of.of == diagnose.OfRequest {
 		took = min(1, took+held)
 	}
@@ -119,7 +120,7 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, demand.Gain(p, share, part*group.saved, others...), demand.Executing(p, executes*group.saved, others...))
 	askedBy(p, &f, at, known)
 	if held > 0 {
-		whileLocked(p, &f, held, share*part, group.saved)
+		locks.add(p, &f, share*part, group.saved)
 	}
 	f.Evidence = append(f.Evidence, group.others(p, c.advice.Create != "")...)
 	if c.many {
@@ -181,12 +182,11 @@ func explained(p *diagnose.Pass, c cost, text string) bool {
 // heaviest returns the statement to blame: the one with most execution time if it
 // is slow by itself or wasteful, otherwise another that is wasteful. A leader that
 // is neither is rejected with its figures.
-func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Statement, c cost, ok bool) {
-	waits, waiting := lockWaiter(p, all)
-	first := true
+func heaviest(p *diagnose.Pass, all *database.Statements, locks lockQueue) (lead database.Statement, c cost, ok bool) {
+	rest, first := locks.rest(all), true
 	for _, s := range all.Statements { // longest first
-		part := evidence.StatementShare(all, s) / (1 - waiting)
-		if waiting > 0 && s.Text == waits {
+		part := evidence.StatementShare(all, s) / rest
+		if locks.waits(s.Text) {
 			continue // its time is another statement's
 		}
 		if s.Calls <= 0 || part < secondShare {

@@ -1,4 +1,6 @@
-package demand
+// Package sessions reads what the sessions of a database's server were seen to do: which of them wait for whose locks, and in which
+// statements. It makes no findings.
+package sessions
 
 import (
 	"github.com/redline-go/redline/diagnose"
