@@ -23,18 +23,34 @@ type snapshot struct {
 	offset int64 // CLOCK_MONOTONIC minus trace time, ns
 }
 
+const (
+	// traceUnit is what the runtime divides its clock by before it writes an event, in ns:
+	// no instant is known better.
+	traceUnit = 64
+	// longestRead bounds how long a runtime may be interrupted between the two readings of a
+	// snapshot. An unrelated counter that lies as near by chance is out of the question.
+	longestRead = int64(10 * time.Second)
+)
+
 // Add takes a snapshot. If the trace clock were perfect, all snapshots would have the same
 // offset; the difference between two bounds the error of an instant between them.
+//
+// Except on systems with a coarse clock the trace clock is CLOCK_MONOTONIC itself, read once
+// more after Mono (runtime.traceSyncBatch). A thread that loses its CPU in between makes the
+// second reading late by as long, and would move the whole trace by it.
 func (c *Clock) Add(s *trace.ClockSnapshot) {
 	if s == nil {
 		return
 	}
 	next := snapshot{s.Trace, int64(s.Mono) - int64(s.Trace)}
+	if late := -next.offset; -traceUnit <= late && late < longestRead {
+		next.offset = 0
+	}
 	if n := len(c.Snapshots); n > 0 {
 		if c.Snapshots[n-1] == next {
 			return
 		}
-		c.Errors = append(c.Errors, time.Duration(next.offset-c.Snapshots[n-1].offset).Abs())
+		c.Errors = append(c.Errors, max(traceUnit, time.Duration(next.offset-c.Snapshots[n-1].offset).Abs()))
 	}
 	c.Snapshots = append(c.Snapshots, next)
 }

@@ -147,19 +147,35 @@ func TestTakeSplitsAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestClock places instants by the snapshots around them.
-func TestClock(t *testing.T) {
+// TestClockReadTwice interrupts the runtime between the two readings of one clock, which moves
+// nothing.
+func TestClockReadTwice(t *testing.T) {
 	c := Clock{Run: timebase.Clock{EpochMonotonic: 1000}}
-	c.Add(&trace.ClockSnapshot{Trace: 100, Mono: 5100})
-	c.Add(nil)
-	c.Add(&trace.ClockSnapshot{Trace: 200, Mono: 5210})
-	c.Add(&trace.ClockSnapshot{Trace: 200, Mono: 5210})
-	for at, want := range map[trace.Time]time.Duration{50: 4050, 150: 4150, 250: 4260} {
+	c.Add(&trace.ClockSnapshot{Trace: 4992, Mono: 5001})
+	c.Add(&trace.ClockSnapshot{Trace: 1e9 + 30_000, Mono: 1e9})
+	for at, want := range map[trace.Time]time.Duration{4992: 3992, 1e9: 1e9 - 1000, 2e9: 2e9 - 1000} {
 		if got := c.At(at); got != want {
 			t.Errorf("trace time %d is %d, want %d", at, got, want)
 		}
 	}
-	if want := []time.Duration{10}; !slices.Equal(c.Errors, want) {
+	if want := []time.Duration{64}; !slices.Equal(c.Errors, want) {
+		t.Errorf("disagreements %v, want %v", c.Errors, want)
+	}
+}
+
+// TestClock places instants by the snapshots around them, where the trace has a clock of its own.
+func TestClock(t *testing.T) {
+	c := Clock{Run: timebase.Clock{EpochMonotonic: 1000}}
+	c.Add(&trace.ClockSnapshot{Trace: 100, Mono: 5100})
+	c.Add(nil)
+	c.Add(&trace.ClockSnapshot{Trace: 200, Mono: 5310})
+	c.Add(&trace.ClockSnapshot{Trace: 200, Mono: 5310})
+	for at, want := range map[trace.Time]time.Duration{50: 4050, 150: 4150, 250: 4360} {
+		if got := c.At(at); got != want {
+			t.Errorf("trace time %d is %d, want %d", at, got, want)
+		}
+	}
+	if want := []time.Duration{110}; !slices.Equal(c.Errors, want) {
 		t.Errorf("disagreements %v, want %v", c.Errors, want)
 	}
 }
