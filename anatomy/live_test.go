@@ -254,8 +254,8 @@ func (v *live) matchHandlers(lines []breakdown.Timeline) {
 		found[h.goroutine] = list[1:]
 	}
 	for id, list := range found {
-		if len(list) > 0 {
-			v.t.Errorf("goroutine %d: %d requests too many", id, len(list))
+		for _, l := range list {
+			v.t.Errorf("goroutine %d: one request too many, from %v to %v: %+v", id, l.From, l.To, l.Segments)
 		}
 	}
 }

@@ -17,7 +17,7 @@ const (
 	PhaseIdle                 // reads, or waits for, a request's first bytes
 	PhaseActive               // serves a request
 	PhaseEnded                // response flushed, not reading yet
-	PhaseGone                 // hijacked, HTTP/2, or not a server's goroutine
+	PhaseGone                 // closed, hijacked, HTTP/2, or not a server's goroutine
 )
 
 // Segment is a stretch of one state. Segments of a conn are contiguous.
@@ -193,6 +193,10 @@ func (c *Conn) leave(k server.Class, t trace.Time) (end trace.Time, ended bool) 
 		c.Phase, c.begun = PhaseNew, false
 	case k == server.ClassEnd:
 		c.Phase = PhaseEnded
+	case k == server.ClassClose:
+		// After a panic the handler is still below: what is seen there afterwards is the
+		// panic's end, not the next request.
+		c.Phase = PhaseGone
 	case was == PhaseActive:
 		c.Phase = PhaseEnded
 	case was == PhaseNew:

@@ -88,3 +88,42 @@ func TestFastHTTPPreempted(t *testing.T) {
 		}
 	}
 }
+
+// TestPanicPreempted preempts a connection's goroutine once more after a panicking handler's
+// connection is closed: gopanic, and the handler below it, are still on the stack then.
+func TestPanicPreempted(t *testing.T) {
+	const serve, handler = "net/http.(*conn).serve", "net/http.serverHandler.ServeHTTP"
+	stacks := [][]string{
+		{"net/http.(*connReader).startBackgroundRead", serve},
+		{"main.handle", handler, serve},
+		{"net/http.(*connReader).abortPendingRead", "net/http.(*conn).serve.func1", "runtime.gopanic", "main.handle", handler, serve},
+		{"net.(*conn).Close", "net/http.(*conn).serve.func1", "runtime.gopanic", "main.handle", handler, serve},
+		{"runtime.gopanic", "main.handle", handler, serve},
+	}
+	c, ended := Conn{Server: server.HTTP, Phase: PhaseIdle, Based: true}, 0
+	for i, functions := range stacks {
+		var frames []code.Frame
+		for _, f := range functions {
+			frames = append(frames, code.Frame{Function: f})
+		}
+		k, _ := server.Classify(frames)
+		if _, over := c.See(k, trace.Time(10*(i+1))); over {
+			ended++
+		}
+	}
+	if ended != 1 || c.Phase != PhaseGone {
+		t.Errorf("%d requests ended, phase %d; want 1 and %d", ended, c.Phase, PhaseGone)
+	}
+}
+
+// TestWorkerBeforeItsFirstCall: a worker of gRPC's that has not run yet, or is preempted in
+// itself, serves nothing.
+func TestWorkerBeforeItsFirstCall(t *testing.T) {
+	worker := code.Frame{Function: "google.golang.org/grpc.(*Server).serverWorker"}
+	k, _ := server.Classify([]code.Frame{worker})
+	c := Conn{Server: server.GRPC, Phase: PhaseNew, Based: true}
+	c.See(k, 10)
+	if c.Phase != PhaseNew {
+		t.Errorf("phase %d before the first call", c.Phase)
+	}
+}

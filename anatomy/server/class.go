@@ -40,7 +40,8 @@ const (
 	ClassFinish               // flushes the response, drains the body
 	ClassEnd                  // stops the background reader, after the flush
 	ClassHijack               // stops it because the handler takes the connection over
-	ClassOutside              // handshake, hooks, closing: between requests
+	ClassOutside              // handshake, hooks: between requests
+	ClassClose                // closes the connection, whose goroutine serves no more
 	ClassHTTP2                // serves HTTP/2, whose requests have goroutines of their own
 	ClassBody                 // reads a request's body before the handler
 	ClassAccept               // waits for the next connection, or the next call
@@ -78,7 +79,7 @@ func classifyHTTP(frames []code.Frame) Class {
 	case has(abortRead):
 		return ClassEnd
 	case has(connServeDefer):
-		return ClassOutside
+		return ClassClose
 	case has(serveHandler):
 		return ClassHandler
 	case has(finishRequest):
@@ -106,5 +107,5 @@ func http2(function string) bool {
 
 // Leaves reports whether a class is seen only while no request is served.
 func (k Class) Leaves() bool {
-	return k == ClassIdle || k == ClassRead || k == ClassEnd || k == ClassOutside || k == ClassAccept
+	return k == ClassIdle || k == ClassRead || k == ClassEnd || k == ClassOutside || k == ClassClose || k == ClassAccept
 }

@@ -152,7 +152,10 @@ func classifyPool(below []code.Frame) Class {
 // classifyWorker takes the frames below a gRPC worker. Its channel has no buffer
 // and its sender does not wait, so each call begins by waking it.
 func classifyWorker(below []code.Frame) Class {
-	if waitsForChannel(below) {
+	switch {
+	case len(below) == 0:
+		return ClassNone // it has not begun, or was preempted there, which says nothing
+	case waitsForChannel(below):
 		return ClassAccept
 	}
 	return ClassHandler
