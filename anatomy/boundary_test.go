@@ -34,15 +34,16 @@ func raw(v *live, n int, stream ...string) {
 	}
 	defer conn.Close()
 	r := bufio.NewReader(conn)
-	for _, s := range stream {
+	sent := 0
+	for i, s := range stream {
 		if _, err := io.WriteString(conn, s); err != nil {
 			v.t.Error(err)
 			return
 		}
-		// A piece that ends a header goes with the next one. The others must arrive
-		// apart, which takes a sleep: nothing says that the server waits for more.
-		if !strings.HasSuffix(s, "\r\n\r\n") {
-			time.Sleep(2 * time.Millisecond)
+		sent += len(s)
+		// A piece that ends a header goes with the next one. The others arrive apart.
+		if i < len(stream)-1 && !strings.HasSuffix(s, "\r\n\r\n") {
+			v.reads.awaitReader(v.t, conn.LocalAddr(), sent)
 		}
 	}
 	for i := range n {

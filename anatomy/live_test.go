@@ -91,6 +91,7 @@ type live struct {
 	t       *testing.T
 	server  *http.Server
 	addr    string
+	reads   *watchful
 	witness *witness
 	done    chan error
 }
@@ -124,7 +125,8 @@ func listen(t *testing.T) (*live, net.Listener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &live{t: t, addr: l.Addr().String(), witness: &witness{clock: clock}, done: make(chan error, 1)}, l
+	reads := watch(l)
+	return &live{t: t, addr: l.Addr().String(), reads: reads, witness: &witness{clock: clock}, done: make(chan error, 1)}, reads
 }
 
 func (v *live) url() string { return "http://" + v.addr }
