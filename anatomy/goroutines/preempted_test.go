@@ -116,14 +116,29 @@ func TestPanicPreempted(t *testing.T) {
 	}
 }
 
-// TestWorkerBeforeItsFirstCall: a worker of gRPC's that has not run yet, or is preempted in
-// itself, serves nothing.
-func TestWorkerBeforeItsFirstCall(t *testing.T) {
-	worker := code.Frame{Function: "google.golang.org/grpc.(*Server).serverWorker"}
-	k, _ := server.Classify([]code.Frame{worker})
-	c := Conn{Server: server.GRPC, Phase: PhaseNew, Based: true}
-	c.See(k, 10)
-	if c.Phase != PhaseNew {
-		t.Errorf("phase %d before the first call", c.Phase)
+// TestPreemptedInItself: what is seen of a server's goroutine when it is preempted in its own
+// function, or that allocates, neither begins a request nor ends one.
+func TestPreemptedInItself(t *testing.T) {
+	for _, entry := range []struct {
+		function string
+		server   server.Kind
+	}{
+		{"net/http.(*conn).serve", server.HTTP},
+		{"google.golang.org/grpc.(*Server).serverWorker", server.GRPC},
+		{server.FastWorker, server.FastHTTP},
+	} {
+		for _, callee := range []string{"", "runtime.asyncPreempt", "runtime.newobject"} {
+			frames := []code.Frame{{Function: callee}, {Function: entry.function}}
+			if callee == "" {
+				frames = frames[1:]
+			}
+			k, _ := server.Classify(frames)
+			for _, phase := range []Phase{PhaseNew, PhaseIdle, PhaseActive, PhaseEnded} {
+				c := Conn{Server: entry.server, Phase: phase, Based: true}
+				if _, ended := c.See(k, 10); ended || c.Phase != phase {
+					t.Errorf("%q in %s: phase %d became %d", callee, entry.function, phase, c.Phase)
+				}
+			}
+		}
 	}
 }

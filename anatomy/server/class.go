@@ -92,6 +92,8 @@ func classifyHTTP(frames []code.Frame) Class {
 		return ClassNone // it was preempted there, which says nothing
 	case frames[serve-1].Function == peek:
 		return ClassIdle
+	case strings.HasPrefix(frames[serve-1].Function, "runtime."):
+		return ClassNone // memory, or a preemption: neither says where in serve it is
 	case http2(frames[serve-1].Function):
 		return ClassHTTP2
 	}

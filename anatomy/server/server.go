@@ -143,8 +143,8 @@ var fastSteps = []struct {
 // classifyPool takes the frames below fasthttp's worker that are not in
 // serveConn: the wait for the next connection, or closing the last one.
 func classifyPool(below []code.Frame) Class {
-	if waitsForChannel(below) {
-		return ClassAccept
+	if k, own := ofWorker(below); own {
+		return k
 	}
 	return ClassOutside
 }
@@ -152,13 +152,24 @@ func classifyPool(below []code.Frame) Class {
 // classifyWorker takes the frames below a gRPC worker. Its channel has no buffer
 // and its sender does not wait, so each call begins by waking it.
 func classifyWorker(below []code.Frame) Class {
-	switch {
-	case len(below) == 0:
-		return ClassNone // it has not begun, or was preempted there, which says nothing
-	case waitsForChannel(below):
-		return ClassAccept
+	if k, own := ofWorker(below); own {
+		return k
 	}
 	return ClassHandler
+}
+
+// ofWorker returns the class of a function that takes work from a channel, by the frames
+// below it, if these are its own or the runtime's: it waits for the channel, or was
+// preempted, which says nothing.
+func ofWorker(below []code.Frame) (k Class, own bool) {
+	if len(below) == 0 {
+		return ClassNone, true // it may not have begun
+	}
+	callee := below[len(below)-1].Function
+	if strings.HasPrefix(callee, "runtime.chanrecv") {
+		return ClassAccept, true
+	}
+	return ClassNone, strings.HasPrefix(callee, "runtime.")
 }
 
 // WakesWorker decides by the stack that woke a goroutine whether that is a gRPC worker,
@@ -172,17 +183,6 @@ func WakesWorker(frames []code.Frame) (closes, hands bool) {
 		}
 	}
 	return false, false
-}
-
-// waitsForChannel reports whether a function with these frames below it, all of
-// the runtime, receives from a channel.
-func waitsForChannel(below []code.Frame) bool {
-	for _, f := range below {
-		if !strings.HasPrefix(f.Function, "runtime.") {
-			return false
-		}
-	}
-	return len(below) > 0
 }
 
 // Many reports whether a server's goroutine serves one request after another.
