@@ -392,6 +392,9 @@ func (r *run) result(now time.Duration) *Result {
 	e.Failures = r.failures
 	s.Failures = t.FailureSummaries(&r.messages)
 	r.mu.Unlock()
+	if pusher, ok := r.Protocol.(Pusher); ok {
+		e.Pushed = pusher.Pushed()
+	}
 	g, warnings := validity.Assess(&e)
 	g.CPU = int64(r.spent.CPU)
 	if r.spent.CPU > 0 {

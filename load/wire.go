@@ -75,6 +75,14 @@ type Drainer interface {
 	Drained(now time.Duration, ended []*Exchange) []*Exchange
 }
 
+// Pusher is implemented by protocols in which a target may speak without being asked, and whose answers do not say what they
+// answer.
+type Pusher interface {
+	// Pushed returns how many messages came while no request waited for an answer, after the first request of their
+	// connection: any other answer may have been such a message, too.
+	Pushed() int64
+}
+
 // StatusNamer is implemented by protocols whose status is not HTTP's.
 type StatusNamer interface {
 	// StatusName returns a status' name in the summary ("NOT_FOUND").

@@ -101,7 +101,8 @@ type Evidence struct {
 	Begun, Waiting int64         // unfinished: sent, and never sent
 	Oldest         time.Duration // of the sent ones
 	Grace          time.Duration
-	Cut            bool // the caller ended the run, so there was no grace time
+	Cut            bool  // the caller ended the run, so there was no grace time
+	Pushed         int64 // messages that no request waited for
 	Failures       [len(failure.Kinds)]error
 }
 

@@ -93,6 +93,7 @@ func TestValidity(t *testing.T) {
 		{"failures quoted", false, func(e *Evidence) {
 			e.Failures[failure.Refused.Index()], e.Summary.ErrorKinds["refused"] = errors.New("dial: nobody there"), 2
 		}, "", "kind refused: dial: nobody there"},
+		{"messages that nobody waited for", true, func(e *Evidence) { e.Pushed = 1500 }, "", "sent 1,500 messages that no request waited for"},
 		{"failures of the warm-up", false, func(e *Evidence) { e.Failures[failure.Refused.Index()] = errors.New("dial: nobody there") }, "",
 			"kind refused, in the warm-up: dial: nobody there"},
 	}

@@ -49,6 +49,10 @@ func warnings(e *Evidence) []string {
 		warn("%s unanswered at the end of the grace time, the oldest after %s; the percentiles count them "+
 			"as at least that slow", notation.Counted(e.Begun, "request was", "requests were"), notation.Time(e.Oldest))
 	}
+	if e.Pushed > 0 {
+		warn("the target sent %s that no request waited for: a request's answer is the next message, so others may have been "+
+			"taken for answers", notation.Counted(e.Pushed, "message", "messages"))
+	}
 	for i, err := range e.Failures {
 		if err != nil {
 			var named *failure.Error

@@ -11,7 +11,7 @@
 // for as long as the connection lasts; the time of the upgrade is then part of the
 // first message's.
 //
-// Messages of the target when nothing is in progress are dropped. A message that it
+// Messages of the target when nothing is in progress are dropped, and counted. A message that it
 // pushes between a message and its answer looks like the answer.
 //
 // Masking keys come from a generator that is not secret. Masking protects proxies
@@ -44,15 +44,17 @@ var (
 	_ load.Protocol = (*Protocol)(nil)
 	_ load.Wire     = (*wire)(nil)
 	_ load.Drainer  = (*wire)(nil)
+	_ load.Pusher   = (*Protocol)(nil)
 )
 
 // Protocol makes the wires of a plan over WebSocket. It is immutable except for the count
-// of its wires, which seeds their masking keys.
+// of its wires, which seeds their masking keys, and that of pushed messages.
 type Protocol struct {
 	handshakes []handshake // one per host
 	hosts      []load.Host
 	requests   []request
 	wires      atomic.Uint64
+	pushed     atomic.Int64
 	answers    sync.Pool // of *check.Answer, which only exchanges in progress hold
 }
 
@@ -81,6 +83,9 @@ func New(p *scenario.Plan) (*Protocol, error) {
 	}
 	return protocol, nil
 }
+
+// Pushed returns how many messages came while no request was in progress.
+func (p *Protocol) Pushed() int64 { return p.pushed.Load() }
 
 func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan, secure map[string]*tls.Config) error {
 	if err := fits(q); err != nil {

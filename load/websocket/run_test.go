@@ -127,6 +127,23 @@ func TestAgainstARealServer(t *testing.T) {
 	}
 }
 
+// TestPushesWarn: a feed's news may be taken for answers.
+func TestPushesWarn(t *testing.T) {
+	p := serve(t, func(ctx context.Context, c *real.Conn) error {
+		err := echo(ctx, c)
+		for range 100 {
+			if err == nil {
+				err = c.Write(ctx, real.MessageText, []byte("news"))
+			}
+		}
+		return err
+	})
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
+	if said := strings.Join(r.Warnings, "; "); !strings.Contains(said, "messages that no request waited for") {
+		t.Errorf("warnings %q", said)
+	}
+}
+
 func TestPingsAreAnswered(t *testing.T) {
 	pongs := make(chan error, 100)
 	p := serve(t, func(ctx context.Context, c *real.Conn) error {

@@ -308,6 +308,30 @@ func TestAnswerBegunBeforeTheMessageIsNone(t *testing.T) {
 	}
 }
 
+// TestPushedMessagesCount: what comes after the answer was not asked for; a welcome before the first message is no answer of
+// another's either.
+func TestPushedMessagesCount(t *testing.T) {
+	p := newProtocol(t, message("x"))
+	w := p.Wire(0)
+	welcome := func(r string) string { return switching(r, "") + frame(text, "welcome") }
+	if _, err := talk(t, w, &target{t: t, upgrade: welcome}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.Pushed(); n != 0 {
+		t.Errorf("%d pushed before the first message", n)
+	}
+	if _, err := w.Send(&load.Exchange{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	in := frame(text, "answer") + frame(text, "news") + frame(ping, "") + frame(part, "more ") + frame(last, "news")
+	if _, ended, err := w.Receive([]byte(in), 1, nil, nil); err != nil || len(ended) != 1 {
+		t.Fatalf("ended %v, error %v", ended, err)
+	}
+	if n := p.Pushed(); n != 2 {
+		t.Errorf("%d of 2 pushed messages were counted", n)
+	}
+}
+
 func TestCancelSaysGoodbye(t *testing.T) {
 	w := newProtocol(t, message("x")).Wire(0)
 	s, x := &target{t: t, say: func(byte, string) string { return "" }}, &load.Exchange{}

@@ -38,6 +38,7 @@ type wire struct {
 	answer, message []byte
 
 	x       *load.Exchange // in progress; nil for none
+	asked   bool           // a message that expects an answer has gone out
 	noReply bool           // x ends when it was sent
 	checks  *check.Set     // of its answer; nil for none
 	look    *check.Answer  // under inspection; nil for none
@@ -89,6 +90,7 @@ func (w *wire) State() (room int, isOver bool) {
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	q := &w.p.requests[x.Request]
 	w.x, w.noReply, w.checks = x, q.noReply, q.checks
+	w.asked = w.asked || !q.noReply
 	if w.phase == unasked {
 		w.phase = upgrading
 		w.message = w.appendMessage(w.message[:0], q, x)
@@ -261,6 +263,8 @@ func (w *wire) begin(now time.Duration) error {
 				w.look = w.p.answers.Get().(*check.Answer)
 				w.look.Begin(w.checks)
 			}
+		} else if w.asked {
+			w.p.pushed.Add(1)
 		}
 	}
 	return nil
