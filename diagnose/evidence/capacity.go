@@ -268,3 +268,6 @@ func (c CPU) Used() float64 {
 	}
 	return c.Busy
 }
+
+// WaitsForNobody reports whether requests are known to wait for no upstream: they ask none, or goroutines do that outlive them.
+func (p *Set) WaitsForNobody() bool { return p.Traced() && p.Waits().Share(servers...) < leastOutside }

@@ -461,9 +461,14 @@ func TestStall(t *testing.T) {
 	}
 	mean := time.Duration(0.97*4e6 + 0.03*1200e6)
 	per := func(b *Builder) time.Duration { return time.Duration(float64(mean) * b.Requests() / calls) }
-	stalled := load()
+	stalled := get1(load(), 2*ms, 1, get)
 	Expect(t, downstream.Timeout, asks(stalled, operation.HTTP, per(stalled)).Undated(1200*ms), "missing-timeout at cache.go:41")
 	Expect(t, downstream.Slow, get1(asks(load(), operation.HTTP, per(stalled)).Undated(1200*ms), mean, 1, get))
+	untraced := asks(load(), operation.HTTP, per(stalled)).Undated(1200 * ms)
+	Expect(t, downstream.Timeout, untraced, "missing-timeout at cache.go:41")
+	// The same calls by goroutines that no request waits for.
+	sent := load().Wait(breakdown.StateRunnable, 2*ms, 1, get)
+	ExpectUnjudged(t, downstream.Timeout, asks(sent, operation.HTTP, per(stalled)).Undated(1200*ms), "missing-timeout")
 	dated := asks(load(), operation.HTTP, per(stalled))
 	ExpectUnjudged(t, downstream.Timeout, dated, "missing-timeout") // no goroutine profile, and nothing without a deadline
 	ExpectUnjudged(t, downstream.Timeout, asks(load(), operation.Query, per(stalled)).Undated(1200*ms), "missing-timeout")

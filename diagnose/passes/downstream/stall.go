@@ -22,6 +22,9 @@ const (
 	// leastLonger is how many times as long as the mean call the longest must be: a deadline above what is usual cuts off nothing
 	// otherwise, however long a call takes beside the requests that do not make it (lift-tickets loads its prices twice a second).
 	leastLonger = 2
+	// leastAwaited is how many of an operation's calls the traced requests must have made for the traces to show whether requests
+	// wait for them.
+	leastAwaited = 5
 )
 
 // stall is a call without a deadline that now and then takes as long as the slowest
@@ -47,6 +50,10 @@ func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 			continue
 		}
 		beyond := float64(o.TotalNS)/requests - load.P50
+		// Sent by a goroutine that no request waits for, it delays none (falcosidekick's outputs).
+		if p.WaitsForNobody() && float64(o.Calls)/requests*float64(p.Anatomy.Requests) >= leastAwaited {
+			continue
+		}
 		if float64(o.MaxNS) < leastLonger*float64(o.TotalNS)/float64(o.Calls) {
 			continue
 		}
