@@ -72,12 +72,18 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 	if works {
 		at := waits.PlaceOf(work)
 		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), within(at.Function, one.Goroutine), diagnose.At(at))
+		cheaper := fmt.Sprintf("Make %s cheaper, or keep it out of %s, which does one request at a time.",
+			callstack.Short(at.Function), who)
+		if at.Function == one.Goroutine { // which works itself
+			does = fmt.Sprintf("%s of its time at %s", diagnose.Percent(part), diagnose.At(at))
+			cheaper = fmt.Sprintf("Make what it does at %s cheaper, or keep it out of this goroutine: it does one request at a time.",
+				diagnose.At(at))
+		}
 		f.Title += ", which spends " + does
 		f.Where = diagnose.WhereOf(at)
 		f.Where.Detail = fmt.Sprintf("requests wait in %s (%s) for %s", callstack.Short(s.Place.Function), diagnose.At(s.Place), who)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "%s spends %s", who, does))
-		f.Remedy = fmt.Sprintf("Make %s cheaper, or keep it out of %s, which does one request at a time. %s",
-			callstack.Short(at.Function), who, f.Remedy)
+		f.Remedy = cheaper + " " + f.Remedy
 	} else if text, _, share := p.Meanwhile(s); text != "" {
 		f.Title += ", which meanwhile " + text
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,

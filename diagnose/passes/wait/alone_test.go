@@ -75,6 +75,16 @@ func TestServesAlone(t *testing.T) {
 			t.Errorf("%s: worth %.2f", name, f.GainCeiling)
 		}
 	}
+	own := behindLoop(0.79)
+	own[0].Nodes[0].Nodes[0].Nodes = nil // it works itself
+	itself := idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
+		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(working).Path(own, lone(400))
+	if found := Expect(t, wait.Channel, itself, "channel-bottleneck at store.go:52"); len(found) == 1 {
+		if f := found[0]; !strings.Contains(f.Title, "of its time at store.go:52") ||
+			!strings.HasPrefix(f.Remedy, "Make what it does at store.go:52 cheaper") {
+			t.Errorf("works itself: title %q, remedy %q", f.Title, f.Remedy)
+		}
+	}
 	// Its waits for each request stay with the request, however many there are.
 	calls := breakdown.Chain{Links: []breakdown.Link{{Goroutine: storeLoop, State: breakdown.StateNetwork,
 		Stack: Stack("net.(*conn).Read", storeLoop)}}}
