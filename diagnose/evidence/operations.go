@@ -175,7 +175,45 @@ func (p *Set) runElsewhere() bool {
 	for _, site := range p.Waits().Sites(callstack.ChannelWait) {
 		behind += site.Share * p.PartIn(site, callstack.DatabaseWait)
 	}
-	return behind >= leastElsewhere
+	return behind >= leastElsewhere || p.runSerially()
+}
+
+// runSerially reports whether one goroutine runs statements for requests that wait for it. A database within the process makes it
+// run, not wait.
+func (p *Set) runSerially() bool {
+	for _, o := range p.Operations().Operations {
+		for _, by := range o.Callers {
+			if n, ok := p.Path().Behind(Began(by.Stack)); o.Kind.Statement() && ok && n.Share >= leastElsewhere {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Began returns the function in which the goroutine of a stack began; "" of an empty one.
+func Began(stack []code.Frame) string {
+	for _, f := range slices.Backward(stack) {
+		if f.Function != "runtime.goexit" {
+			return f.Function
+		}
+	}
+	return ""
+}
+
+// Serially returns the part of request time, 0 to 1, in which requests wait for goroutines that meanwhile run a statement for
+// someone: these are as busy with it as it takes of their time.
+func (p *Set) Serially(a Asked) (share float64) {
+	for _, by := range a.Callers {
+		entry := Began(by.Stack)
+		behind, ok := p.Path().Behind(entry)
+		one, serial := p.Path().Serial(entry)
+		busy := one.Utilization * float64(one.Goroutines) * float64(p.Steady().Len())
+		if ok && serial && busy > 0 {
+			share += behind.Share * min(1, a.NS*by.Share/busy)
+		}
+	}
+	return min(1, share)
 }
 
 // leastElsewhere is the part of request time from which waiting for who runs the statements is what requests do.

@@ -441,6 +441,28 @@ func TestScanByAWorker(t *testing.T) {
 	ExpectFirst(t, suite.All(), service(), "channel-bottleneck")
 }
 
+// TestScanByOneGoroutine: a goroutine runs what it is given, so that traces show where it took that, and not which statement runs.
+func TestScanByOneGoroutine(t *testing.T) {
+	const browse, worker = "shop/store.(*Store).Browse.func1@store.go:70", "shop/store.(*Store).work"
+	service := func(behind float64) *Builder {
+		b := New(8, 100*ms).CPU(2, 1.1, 1, 0.1, -1).Sample(9*time.Second, append(sqliteStack(browse), worker)...).
+			Sample(time.Second, "encoding/json.Marshal", "shop/web.Show@web.go:12").Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateChannel, 98*ms, 1, "runtime.chanrecv1", "shop/store.(*Store).Do@store.go:30").Waker(worker)
+		b.Behind(breakdown.Chain{NS: int64(96 * ms), Links: []breakdown.Link{{Goroutine: worker, State: breakdown.StateRunning}}})
+		b.Path([]breakdown.PathNode{{Kind: breakdown.PathGoroutine, Function: worker, Share: behind}},
+			breakdown.Serial{Goroutine: worker, Goroutines: 1, ServiceNS: int64(12 * ms), Utilization: 0.99})
+		by := Caller(1, 12*ms)
+		by.Stack = Stack(append(sqliteStack(browse), worker, "runtime.goexit")...)
+		return b.Asks(operation.Query, "SELECT * FROM tracks WHERE artist = ?", int64(b.Requests()), 12*ms, 1, by).SQLite("wal").Plan(
+			[]string{"SCAN tracks"},
+			operation.SQLiteScan{Table: "tracks", Rows: 30000, Columns: []string{"artist"}, Equal: []string{"artist"}})
+	}
+	if f := Expect(t, slow.Query, service(0.97), "db-slow-query at store.go:70"); len(f) == 1 && (f[0].Share < 0.9 || f[0].Share > 0.98) {
+		t.Errorf("%.2f: %s", f[0].Share, f[0].Title)
+	}
+	Expect(t, slow.Query, service(0.1)) // nobody waits for it
+}
+
 // TestScanInAFlight: one request's statement serves all that wait for it in a single-flight group, which runs it on a goroutine of
 // its own.
 func TestScanInAFlight(t *testing.T) {

@@ -237,7 +237,7 @@ var leakCause = diagnose.Cause{
 	Verify:      "Run again for longer: /sched/goroutines must stay level after the warm-up.",
 	Cases:       []string{"cart-watchers", "price-quotes-hedge", "score-subscribers"},
 	Grows:       true,
-	FollowsFrom: []string{"http-client-churn"}, // whose connections pile up
+	FollowsFrom: []string{"http-client-churn", "db-pool-churn"}, // whose connections, or pools, pile up
 }
 
 var churnCause = diagnose.Cause{

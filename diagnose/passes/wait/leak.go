@@ -83,11 +83,18 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Reject("goroutine-leak", "goroutines at %s grew by %d, but not steadily", diagnose.At(growth.at), growth.by)
 		return nil, nil
 	}
-	if !measured.ClientConn(growth.entry) {
+	f := leaked(p, growth, first, last, len(counts) > 0)
+	switch {
+	case growth.entry == poolEntry: // of pools that each call makes and leaves behind
+		p.Reached("goroutine-leak", []string{f.Where.Function})
+	case !measured.ClientConn(growth.entry):
 		p.Reached("goroutine-leak", nil) // no connections that each call leaves behind
 	}
-	return []diagnose.Finding{leaked(p, growth, first, last, len(counts) > 0)}, nil
+	return []diagnose.Finding{f}, nil
 }
+
+// poolEntry is where the goroutine of each pool of database/sql begins, which ends when the pool is closed.
+const poolEntry = "database/sql.(*DB).connectionOpener"
 
 // growth is the kind of goroutine that grew the most: by its entry and the place
 // where it waits.

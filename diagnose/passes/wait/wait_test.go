@@ -9,6 +9,7 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
 	"github.com/redline-go/redline/diagnose/passes/wait"
+	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/series"
 )
@@ -501,6 +502,20 @@ func TestLeakOfConnections(t *testing.T) {
 		if len(found) == 1 && !strings.Contains(found[0].Remedy, "once and share it") {
 			t.Errorf("%s: %s", entry, found[0].Remedy)
 		}
+	}
+}
+
+// TestLeakOfPools: the goroutines of pools that each request opens and leaves behind follow from opening them.
+func TestLeakOfPools(t *testing.T) {
+	const entry, open = "database/sql.(*DB).connectionOpener", "shop/orders.open@orders.go:29"
+	b := idle().Left(40, 1040, "runtime.gopark", entry).LeftBehind(entry, 300, "database/sql.OpenDB", open).
+		Gauge(series.LoadInFlight, "", 12).
+		Series("/sched/goroutines:goroutines", "", func(w int) float64 { return 100 + 10*float64(w) }).
+		Wait(breakdown.StateNetwork, 60*ms, 1, "net.(*netFD).connect", "github.com/lib/pq.(*Connector).open",
+			"database/sql.(*DB).conn", open)
+	f := ExpectFirst(t, suite.All(), b, "db-pool-churn").Findings[0]
+	if !strings.Contains(f.Title, "therefore blocked goroutines pile up") {
+		t.Error(f.Title)
 	}
 }
 

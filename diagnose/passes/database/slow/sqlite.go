@@ -61,6 +61,9 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	if part = min(1, part*times); why == "scan" || why == "index" {
 		share = behindOthers(p, by.Place.Function, share, part)
 	}
+	if part > 0 {
+		share = max(share, min(1, p.Serially(lead)/part))
+	}
 	if why == "" || share*part < demand.LeastRequestShare {
 		return nil
 	}
