@@ -62,6 +62,9 @@ func (p *Pass) Explain(n Need) string {
 		if why = reason("postgres", "no statement statistics"); why == "" && p.UsesOnly(callstack.SQLite) {
 			why = "the service's database is SQLite, within its process: only PostgreSQL reports statement " +
 				"statistics; its CPU and waits are judged from profiles and traces"
+		} else if why == "" && p.UsesOnly(callstack.MySQL) {
+			why = "the service's database is MySQL or MariaDB: redline reads statement statistics of PostgreSQL only; its waits are " +
+				"judged from traces"
 		}
 		if s := p.Statements(); why == "" && s != nil {
 			why = "the server counted no statement in the measured span"

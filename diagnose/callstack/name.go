@@ -3,6 +3,7 @@ package callstack
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/record/code"
@@ -171,6 +172,15 @@ func Decodes(function string) bool {
 		}
 	}
 	return false
+}
+
+// Unpacks reports whether the name of a compressing package's function says that it decompresses.
+func Unpacks(function string) bool {
+	_, name := Split(function)
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"reader", "decompress", "decod", "uncompress", "inflat", "unzip"}, func(word string) bool {
+		return strings.Contains(name, word)
+	})
 }
 
 // EntersGenerated reports whether a function runs code that was generated while the program ran, in which a profiler sees no

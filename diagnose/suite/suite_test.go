@@ -1,6 +1,7 @@
 package suite_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -118,6 +120,35 @@ func tail(state breakdown.State, frames ...string) *Builder {
 func spread() *Builder {
 	b := New(64, 16*ms).CPU(2, 1.98, 1.8, 0.15, -1)
 	return b.Wait(breakdown.StateRunning, 500*us, 2).Wait(breakdown.StateRunnable, 15*ms, 3).Busy(18 * time.Second)
+}
+
+// TestDatabasesThatAreNotUsed: a binary may hold a driver that no request uses, or one whose server redline does not read.
+func TestDatabasesThatAreNotUsed(t *testing.T) {
+	b := func() *Builder {
+		return New(64, 16*ms).Modules("gorm.io/gorm").CPU(2, 1.98, 1.8, 0.15, -1).Wait(breakdown.StateRunning, 500*us, 2)
+	}
+	asks := func(kind operation.Kind, frames ...string) *Builder {
+		return b().Wait(breakdown.StateNetwork, ms, 1, frames...).Asks(kind, "get", 1000, us, 0, Caller(1, us, frames...))
+	}
+	const mysql = "github.com/go-sql-driver/mysql.(*mysqlConn).readPacket"
+	for name, c := range map[string]struct {
+		b   *Builder
+		why string // of db-saturated; "" if it needs no data
+	}{
+		"unknown":        {b(), "they need --postgres"},
+		"another server": {asks(operation.Redis, "net.(*conn).Read", "github.com/redis/go-redis/v9.(*Client).Process", List), ""},
+		"MySQL":          {asks(operation.Query, "net.(*conn).Read", mysql, "database/sql.(*DB).QueryContext", List), "PostgreSQL only"},
+	} {
+		why := ""
+		for _, n := range ExpectFirst(t, suite.All(), c.b, "cpu-saturated").NotJudged {
+			if n.Cause == "db-saturated" {
+				why = n.Why
+			}
+		}
+		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %q, want %q", name, why, c.why)
+		}
+	}
 }
 
 // The whole suite over one fault at a time: the first finding must name it, and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/operation"
 )
 
 // Drivers returns the database drivers on the stacks of the requests and of the CPU
@@ -42,10 +43,19 @@ func (p *Run) Imports(module string) bool {
 }
 
 // MayQuery reports whether the target may use an SQL database: false only if its binary contains no module that
-// looks like a driver or what sits on one, and no stack shows database/sql. It errs towards true.
+// looks like a driver or what sits on one, or if redline's hooks counted no statement in it, and no stack shows any of that. It errs
+// towards true.
 func (p *Run) MayQuery() bool {
+	for pkg := range p.packages.Get(p.readPackages) {
+		if pkg == "database/sql" || ofDatabase(pkg) {
+			return true
+		}
+	}
+	if ops := p.Operations(); ops != nil {
+		return slices.ContainsFunc(ops.Operations, func(o operation.Operation) bool { return o.Kind.Statement() })
+	}
 	t := p.Record.Run.Target
-	return t.GoVersion == "" || slices.ContainsFunc(t.Modules, ofDatabase) || p.packages.Get(p.readPackages)["database/sql"]
+	return t.GoVersion == "" || slices.ContainsFunc(t.Modules, ofDatabase)
 }
 
 // databaseWords are parts of the module paths of drivers and of what sits on them, as far as these do not contain "sql".

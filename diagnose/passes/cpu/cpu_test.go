@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/cpu"
 	"github.com/redline-go/redline/record/breakdown"
@@ -677,5 +678,30 @@ func TestLogFileOpenedForEachLine(t *testing.T) {
 	found = Expect(t, cpu.Logging, opens, "cpu-logging at web.go:31")
 	if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, "Keep the file open: lfshook.(*LfsHook).fileWrite opens,") {
 		t.Errorf("a file that is opened for each line: %s", found[0].Remedy)
+	}
+}
+
+// TestWordsOfTheWork: what unpacks is not told to compress less, and a connection is no token.
+func TestWordsOfTheWork(t *testing.T) {
+	const at = "shop/tiles.load@tiles.go:19"
+	for name, c := range map[string]struct {
+		in    diagnose.Analyzer
+		stack []string
+		title string
+		does  string
+	}{
+		"packs": {cpu.Compress, []string{"compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write"}, "Compression", "a lower level"},
+		"unpacks": {cpu.Compress, []string{"compress/flate.(*decompressor).huffmanBlock", "compress/gzip.(*Reader).Read", "io.Copy"},
+			"Decompression", "unpack it once"},
+		"hashes": {cpu.Crypto, []string{"golang.org/x/crypto/blowfish.encryptBlock", "golang.org/x/crypto/bcrypt.CompareHashAndPassword"},
+			"Hashing", "Remember the result of bcrypt.CompareHashAndPassword"},
+		"dials": {cpu.Crypto, []string{"crypto/rsa.decrypt", "golang.org/x/crypto/ssh.NewClientConn", "golang.org/x/crypto/ssh.Dial"},
+			"Hashing", "Keep the connection that ssh.Dial opens"},
+	} {
+		b := Healthy().Sample(9*time.Second, append(c.stack, at)...)
+		found := Expect(t, c.in, b, c.in.Causes[0].ID+" at tiles.go:19")
+		if len(found) == 1 && (!strings.HasPrefix(found[0].Title, c.title) || !strings.Contains(found[0].Remedy, c.does)) {
+			t.Errorf("%s: %s: %s", name, found[0].Title, found[0].Remedy)
+		}
 	}
 }

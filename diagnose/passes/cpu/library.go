@@ -2,10 +2,13 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Least shares of the service's CPU at which a use is reported; see text.go.
@@ -48,6 +51,10 @@ var Crypto = domain{
 		Verify: verify, Cases: []string{"club-door", "seal-documents", "crew-roster", "letter-press"},
 	},
 	remedy: func(h usage.Hot) string {
+		if strings.HasSuffix(h.Callee, "Dial") || strings.HasSuffix(h.Callee, "NewClientConn") {
+			return fmt.Sprintf("Keep the connection that %s opens at %s and use it for later requests: its handshake signs and "+
+				"verifies each time.", h.Callee, diagnose.At(h.Place))
+		}
 		return fmt.Sprintf("Remember the result of %s for as long as it is valid (a verified token until it expires) "+
 			"instead of computing it in every request at %s.", callee(h, "the hash"), diagnose.At(h.Place))
 	},
@@ -106,7 +113,31 @@ var Compress = domain{
 		return fmt.Sprintf("At %s use a lower level, skip bodies below a kilobyte or two, reuse writers "+
 			"(Reset), or keep the compressed answer.", diagnose.At(h.Place))
 	},
+	instead: unpacks,
 }.analyzer()
+
+// unpacks words what mostly decompresses.
+func unpacks(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
+	all, out := int64(0), int64(0)
+	for b := range use.All {
+		within := func(f code.Frame) bool { return f.Function == t.hot.Place.Function }
+		if !b.Domain.Has(callstack.Compress) || !slices.ContainsFunc(b.Stack, within) {
+			continue
+		}
+		all += b.Value
+		if slices.ContainsFunc(b.Stack, func(f code.Frame) bool {
+			return callstack.Unpacks(f.Function) && p.Stacks.Role(f.Function).Has(callstack.Compress)
+		}) {
+			out += b.Value
+		}
+	}
+	if 2*out <= all {
+		return
+	}
+	f.Title = strings.Replace(f.Title, "Compression", "Decompression", 1)
+	f.Remedy = fmt.Sprintf("If the same is unpacked again at %s, unpack it once and keep what comes out. Otherwise reuse readers (Reset), "+
+		"and read no more of it than is needed.", diagnose.At(t.hot.Place))
+}
 
 // Sort finds services that sort in every request.
 //

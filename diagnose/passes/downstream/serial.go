@@ -183,6 +183,23 @@ func (s sequence) operations(ops *operation.Operations) iter.Seq2[operation.Oper
 	}
 }
 
+// counted returns how many calls a request makes: by the hooks where that is more than the trace shows, because some answers are
+// there before anyone waits for them, and where its own goroutine makes them.
+func (s sequence) counted(p *diagnose.Pass) (n float64) {
+	ops, requests := p.Operations(), p.Load().Requests
+	if ops == nil || !(requests > 0) || slices.ContainsFunc(s.calls, func(c call) bool { return c.by != "" }) {
+		return s.n
+	}
+	for o := range s.operations(ops) {
+		for _, by := range o.Callers {
+			if i := p.Stacks.Innermost(by.Stack); i >= 0 && s.has(by.Stack[i].Function) {
+				n += by.Share * float64(o.Calls) / requests
+			}
+		}
+	}
+	return max(n, s.n)
+}
+
 // alike returns those calls whose time is spent in reading from addresses that are the same for each request, with the
 // addresses, the longest first: such answers may be the same too. None without hooks.
 func (s sequence) alike(p *diagnose.Pass) (same sequence, texts []string) {
@@ -276,7 +293,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "downstream-serial", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(at),
 		Title: fmt.Sprintf("Requests make %s calls one after another%s at %s, which takes %s of their time; the "+
-			"longest call takes %s", diagnose.Times(s.n), most, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
+			"longest call takes %s", diagnose.Times(s.counted(p)), most, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
 		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call; concurrently "+
 			"they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
 	}
@@ -306,8 +323,9 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f.Evidence = append(f.Evidence, alike...)
 	for _, c := range s.calls[:min(4, len(s.calls))] {
+		times := max((sequence{calls: []call{c}, n: c.calls[mean]}).counted(p), 1e-3)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, c.ns[mean], diagnose.Nanosec,
-			"%s: %s, %s each", words(c.chain), diagnose.PerRequest(c.calls[mean], "a call", "calls"), diagnose.Span(c.each())))
+			"%s: %s, %s each", words(c.chain), diagnose.PerRequest(times, "a call", "calls"), diagnose.Span(c.ns[mean]/times)))
 	}
 	return []diagnose.Finding{f}, nil
 }

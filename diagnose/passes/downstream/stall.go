@@ -90,8 +90,8 @@ func (s stall) finding(p *diagnose.Pass) findings.Finding {
 			diagnose.Fact(diagnose.FromLoad, load.P99, diagnose.Nanosec, "99 of 100 requests end within %s, "+
 				"half of them within %s", diagnose.Span(load.P99), diagnose.Span(load.P50)),
 		},
-		Remedy: fmt.Sprintf("Give the call at %s a deadline a few times above its usual %s (context.WithTimeout, "+
-			"http.Client.Timeout), and answer with an older value or an error when it passes.",
+		Remedy: fmt.Sprintf("Give the call at %s a deadline a few times above what it usually takes (context.WithTimeout, "+
+			"http.Client.Timeout; the median request takes %s in all), and answer with an older value or an error when it passes.",
 			diagnose.At(s.place), diagnose.Span(load.P50)),
 	}
 }
