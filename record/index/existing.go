@@ -12,7 +12,14 @@ import (
 func (s Scan) finish(d design) Advice {
 	a := Advice{Why: d.why, ByValue: d.byValue}
 	keys := d.keys()
+	name, full := s.names()
 	if len(keys) == 0 {
+		if columns := s.optional(); len(columns) > 0 && len(a.Why) == 0 {
+			a.Why = append(a.Why, fmt.Sprintf("The conditions on %s are optional ($1 IS NULL OR column = $1): PostgreSQL leaves out "+
+				"those whose parameter is NULL, so an index serves a call by a column that it gives. Index what calls give "+
+				"(%s), with the column of ORDER BY behind it: %s.", s.Node.Relation, strings.Join(columns, ", "),
+				"CREATE INDEX ON "+name+" ("+quote(columns[0])+")"))
+		}
 		if s.Filter != "" && len(a.Why) == 0 {
 			a.Why = append(a.Why, fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column "+
 				"compared with a value): %s", s.Node.Relation, s.Filter))
@@ -44,16 +51,45 @@ func (s Scan) finish(d design) Advice {
 	if len(d.where) > 0 {
 		on += " WHERE " + strings.Join(d.where, " AND ")
 	}
-	name := quote(s.Node.Relation)
-	full := name
-	if s.Table != nil && s.Table.Schema != "" {
+	a.Create, a.Qualified = "CREATE INDEX ON "+name+" "+on, "CREATE INDEX ON "+full+" "+on
+	return a
+}
+
+// names returns the table's name, with its schema where that is not public, and with its schema in any case.
+func (s Scan) names() (name, full string) {
+	name = quote(s.Node.Relation)
+	if full = name; s.Table != nil && s.Table.Schema != "" {
 		full = quote(s.Table.Schema) + "." + name
 		if s.Table.Schema != "public" {
 			name = full
 		}
 	}
-	a.Create, a.Qualified = "CREATE INDEX ON "+name+" "+on, "CREATE INDEX ON "+full+" "+on
-	return a
+	return name, full
+}
+
+// optional returns the columns that a call may give a value, or not ($1 IS NULL OR column = $1), and that no index begins with.
+func (s Scan) optional() (columns []string) {
+	for _, c := range conditions(s.Filter, s.Node.Alias) {
+		if c.op != either || len(c.sides) != 2 {
+			continue
+		}
+		absent, value := c.sides[0], c.sides[1]
+		if strings.HasPrefix(bare(value.text), "$") {
+			absent, value = value, absent
+		}
+		if left, ok := strings.CutSuffix(bare(absent.text), " IS NULL"); ok && strings.HasPrefix(left, "$") && value.op == equal &&
+			value.column != "" && value.cast == "" && !s.leads(value.column) {
+			columns = append(columns, value.column)
+		}
+	}
+	return columns
+}
+
+// leads reports whether an index of the table begins with a column.
+func (s Scan) leads(column string) bool {
+	return s.Table != nil && slices.ContainsFunc(s.Table.Indexes, func(i database.Index) bool {
+		return i.Valid && len(i.Keys) > 0 && i.Keys[0].Column == column
+	})
 }
 
 // serves reports whether an index serves a design: it begins with the columns of

@@ -292,8 +292,8 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "downstream-serial", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(at),
-		Title: fmt.Sprintf("Requests make %s calls one after another%s at %s, which takes %s of their time; the "+
-			"longest call takes %s", diagnose.Times(s.counted(p)), most, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
+		Title: fmt.Sprintf("Requests make %s calls one after another%s at %s, which takes %s of their time; the longest call takes %s",
+			diagnose.Times(s.counted(p)), most, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
 		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call; concurrently "+
 			"they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
 	}

@@ -54,7 +54,8 @@ func TestReadsOfACall(t *testing.T) {
 	}
 	// Other answers are there before anyone waits for them; the hooks count those calls as well.
 	b := idle().Wait(breakdown.StateNetwork, 40*ms, 20, read...)
-	b.Asks(operation.Redis, "hgetall", int64(60*b.Requests()), 800*us, 0, Caller(1, 800*us, "github.com/redis/go-redis/v9.(*Client).Process", get))
+	b.Asks(operation.Redis, "hgetall", int64(60*b.Requests()), 800*us, 0,
+		Caller(1, 800*us, "github.com/redis/go-redis/v9.(*Client).Process", get))
 	if found = Expect(t, downstream.Serial, b, "downstream-serial at cache.go:41"); len(found) == 1 &&
 		!strings.HasPrefix(found[0].Title, "Requests make 60 calls") {
 		t.Error(found[0].Title)
