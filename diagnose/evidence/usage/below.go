@@ -75,6 +75,18 @@ func (p *Service) SparedBelow(caller string, functions ...string) float64 {
 	return p.without(p.below(caller, functions))
 }
 
+// Called returns the function that a place calls for most of a domain's work, with its package's path; "" without any.
+func (u *Table) Called(domains callstack.Role, place code.Frame) string {
+	parts := map[string]float64{}
+	for _, s := range u.list {
+		at := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == place.Function && f.Line == place.Line })
+		if at > 0 && s.Domain.Has(domains) {
+			parts[s.Stack[at-1].Function] += float64(s.Value)
+		}
+	}
+	return measured.Heaviest(parts, cmp.Compare[string])
+}
+
 // below returns the function that gives 1 for stacks on which a function of the service calls others, however
 // far below, and 0 for the rest.
 func (p *Service) below(caller string, functions []string) func(stack []code.Frame) float64 {

@@ -705,3 +705,25 @@ func TestWordsOfTheWork(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptCalls: where the advice is to keep what a dependency's call returns, all that the call does goes, whatever
+// library below it matches expressions.
+func TestKeptCalls(t *testing.T) {
+	const at, convert = "shop/page.Render@page.go:39", "lib.test/markdown.Convert"
+	render := func(rest time.Duration) findings.Finding {
+		b := New(8, 40*time.Millisecond).CPU(2, 1.98, 1.8, 0.1, 0).Wait(breakdown.StateRunnable, 30*time.Millisecond, 3).
+			Sample(9*time.Second, "regexp.(*Regexp).backtrack", "regexp.(*Regexp).FindString", "lib.test/highlight.match", convert, at).
+			Sample(rest, "lib.test/markdown.(*parser).next", convert, at).Sample(time.Second, "shop/page.list@list.go:5")
+		found := Expect(t, cpu.RegexpMatch, b, "cpu-regexp-match at page.go:39")
+		if len(found) != 1 {
+			t.FailNow()
+		}
+		return found[0]
+	}
+	if f := render(8 * time.Second); !(f.GainHigh > 2*f.GainLow) {
+		t.Errorf("worth %.2fx, %.2fx to %.2fx", f.GainCeiling, f.GainLow, f.GainHigh)
+	}
+	if f := render(10 * time.Millisecond); f.GainHigh > 1.5*f.GainCeiling {
+		t.Errorf("nothing else: worth %.2fx, %.2fx to %.2fx", f.GainCeiling, f.GainLow, f.GainHigh)
+	}
+}

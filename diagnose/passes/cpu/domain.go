@@ -112,8 +112,8 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += ", " + t.through
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), d.gone(p, t, min(1, share)))
-	if d.keeps {
-		p.NotCalled(&f, t.hot.Place.Function, t.hot.Via)
+	if d.keeps && t.hot.Via != "" { // the remedy is to keep what the place calls, not only what that does of this kind
+		p.NotCalled(&f, t.hot.Place.Function, use.Called(d.roles, t.hot.Place))
 	}
 	d.outcome(p, use, &f, t.hot)
 	// Confidence reflects how sick the service is, not how much this host lets it
