@@ -1,6 +1,7 @@
 package downstream
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -269,6 +270,23 @@ func toItself(p *diagnose.Pass, f *diagnose.Finding) {
 // saved is the time per request, in ns, that concurrent calls would save.
 func (s sequence) saved() float64 { return s.ns - s.longest }
 
+// gain bounds what concurrent calls gain. queued is the part of request time, 0 to 1, behind a lock that is held meanwhile. Whether one
+// call needs the answer of another is not seen: those of one path, in a loop, hardly do, so where there are some, they are the lower end.
+func (s sequence) gain(p *diagnose.Pass, queued float64) laws.Gain {
+	of := func(saved float64) laws.Gain { return p.Elsewhere(min(1, saved/s.whole+queued*saved/s.ns)) }
+	looped := 0.0
+	for _, c := range s.calls {
+		if c.calls[mean] >= leastCalls {
+			looped += c.ns[mean] - c.each()
+		}
+	}
+	all, least := of(s.saved()), of(looped)
+	if looped > 0 && least.Factor < all.Factor {
+		all.Low, all.High, all.AtLeast = min(cmp.Or(least.Low, least.Factor), least.Factor), max(all.High, all.Factor), false
+	}
+	return all
+}
+
 // has reports whether a function makes calls of the sequence.
 func (s sequence) has(function string) bool {
 	return slices.ContainsFunc(s.calls, func(c call) bool { return c.chain[0].Function == function })
@@ -303,7 +321,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	advice, alike, spared, place := s.kept(p)
 	f.Remedy += advice
 	queued, behind := s.queued(p)
-	gain := p.Elsewhere(min(1, s.saved()/s.whole+queued*s.saved()/s.ns))
+	gain := s.gain(p, queued)
 	if place.Function != "" && spared.Factor > gain.Factor { // not to make most of them is worth more than to make all at once
 		gain, f.Where = spared, diagnose.WhereOf(place)
 		f.Remedy = strings.TrimSpace(advice) + " " + strings.TrimSuffix(f.Remedy, advice)

@@ -354,3 +354,23 @@ func TestAddressesOfEarlierBundles(t *testing.T) {
 		t.Errorf("%v, %+v", err, out.Findings)
 	}
 }
+
+// TestSerialGainOfAChain: the calls in a loop may be made at once; whether others need each other's answers is not seen.
+func TestSerialGainOfAChain(t *testing.T) {
+	call := func(b *Builder, each time.Duration, n float64, at string) *Builder {
+		return b.Wait(breakdown.StateSelect, time.Duration(n*float64(each)), 2*n, "runtime.selectgo",
+			"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", at)
+	}
+	const version, list, each = "shop/api.version@api.go:20", "shop/api.list@api.go:30", "shop/api.one@api.go:40"
+	chain := call(call(call(idle(), 10*ms, 1, version), 10*ms, 1, list), 4*ms, 10, each)
+	if found := Expect(t, downstream.Serial, chain, "downstream-serial"); len(found) == 1 {
+		// Of 60 ms 24 stay if nine of the ten go, 10 with the longest alone; both are known to a fifth.
+		if f := found[0]; f.GainLow < 1.8 || f.GainLow > 2.6 || f.GainHigh < 1.5*f.GainLow {
+			t.Errorf("worth %.2fx, %.2fx to %.2fx", f.GainCeiling, f.GainLow, f.GainHigh)
+		}
+	}
+	apart := call(call(call(idle(), 10*ms, 1, version), 10*ms, 1, list), 10*ms, 1, each)
+	if found := Expect(t, downstream.Serial, apart, "downstream-serial"); len(found) == 1 && found[0].GainHigh > 1.5*found[0].GainCeiling {
+		t.Errorf("once each: worth %.2fx, %.2fx to %.2fx", found[0].GainCeiling, found[0].GainLow, found[0].GainHigh)
+	}
+}
