@@ -46,6 +46,53 @@ func (p *Service) Made() (most Built, ok bool) {
 	return most, ok
 }
 
+// clientNouns end the names of what connects to other services.
+var clientNouns = []string{"Client", "Transport", "Dialer", "Conn", "Connection", "RoundTripper"}
+
+// makesClient reports whether a function's name says that it makes a client of another service: NewFastClient, createHTTPTransport.
+func makesClient(function string) bool {
+	name := bare(function)
+	verb := slices.ContainsFunc([]string{"new", "make", "create", "build"}, func(v string) bool { _, is := begins(name, v); return is })
+	return verb && !closure(function) && slices.ContainsFunc(clientNouns, func(noun string) bool { return strings.HasSuffix(name, noun) })
+}
+
+// ClientsMade returns the part of the service's CPU, 0 to 1, that requests spend on making clients of other services, with the
+// collection of what that allocates, and the service's functions that do it. maker is the outermost of these that takes most.
+func (p *Service) ClientsMade() (share float64, maker string, functions []string) {
+	use, err := p.Use()
+	if err != nil || use.total == 0 {
+		return 0, "", nil
+	}
+	outermost := func(stack []code.Frame) int {
+		for i, f := range slices.Backward(stack) {
+			if makesClient(f.Function) && p.Stacks.User(f) && p.Stacks.Serves(stack) {
+				return i
+			}
+		}
+		return -1
+	}
+	parts := map[string]float64{}
+	for _, s := range use.list {
+		at := outermost(s.Stack)
+		if at < 0 {
+			continue
+		}
+		parts[s.Stack[at].Function] += float64(s.Value)
+		for _, f := range s.Stack[:at+1] {
+			if name := callstack.Enclosing(f.Function); p.Stacks.User(f) && !slices.Contains(functions, name) {
+				functions = append(functions, name)
+			}
+		}
+	}
+	share = p.without(func(stack []code.Frame) float64 {
+		if outermost(stack) < 0 {
+			return 0
+		}
+		return 1
+	})
+	return share, measured.Heaviest(parts, cmp.Compare[string]), functions
+}
+
 // byItself reports whether a function's own lines ask for most of its cost, as work of known kinds: it
 // matches, formats or sorts, and calls nothing of the service's that does.
 func (u *Table) byItself(name string, samples []Booked) bool {

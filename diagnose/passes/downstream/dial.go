@@ -48,7 +48,8 @@ var Churn = diagnose.Analyzer{
 			"request in twenty waits like this, and the kernel or the hooks count one connection opened per twenty requests. A client " +
 			"that keeps its connections waits for one only " +
 			"a few times in a run. Connections that the service dials itself count if it opens one for at least every other " +
-			"request. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
+			"request. What requests spend on making the clients (functions named so: newClient, createTransport) counts too if " +
+			"each opens a connection. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
 			"each connection, so the wait for its answer is reported as a consequence. The connections opened per request " +
 			"distinguish it from downstream-slow.",
 		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close them; " +
@@ -77,13 +78,13 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return dialledItself(p), nil // and hands the connection to the client, which waits for none
 	}
 	f := diagnose.Finding{
-		Cause: "http-client-churn", Share: max(d.share, d.cpu), ShareOf: diagnose.OfRequest, Confidence: findings.High,
+		Cause: "http-client-churn", Share: max(d.share, d.ofCPU()), ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Evidence: d.evidence(),
 	}
-	if d.cpu > d.share {
+	if d.ofCPU() > d.share {
 		f.ShareOf = diagnose.OfCPU
 	}
-	diagnose.Promise(&f, dialGain(p, d.share, d.cpu, d.times))
+	diagnose.Promise(&f, dialGain(p, d.share, d.ofCPU(), d.times))
 	site := opener(p, sites)
 	client, place := "An HTTP client", site.Place
 	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set "+
@@ -112,7 +113,35 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Where = diagnose.WhereOf(place)
 	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",
 		"connections"), diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
+	d.word(p, &f)
 	return []diagnose.Finding{f}, nil
+}
+
+// leastMade is the part of the service's CPU from which making clients counts; eachMade is the number of connections opened per request
+// from which a client that requests make is the reason: it begins without any.
+const leastMade, eachMade = 0.05, 0.5
+
+// clients notes what requests spend on making the clients that open the connections.
+func (d *dialled) clients(p *diagnose.Pass) {
+	made, maker, making := p.ClientsMade()
+	if made >= leastMade && d.times >= eachMade {
+		d.made, d.maker, d.making = made, maker, making
+	}
+}
+
+// ofCPU is what opening connections takes of the service's CPU, 0 to 1, with the clients.
+func (d dialled) ofCPU() float64 { return min(1, d.cpu+d.made) }
+
+// word adds the clients to a finding. Keeping one spares all that making it takes.
+func (d dialled) word(p *diagnose.Pass, f *diagnose.Finding) {
+	if d.made == 0 {
+		return
+	}
+	name := callstack.Short(d.maker)
+	f.Remedy = fmt.Sprintf("Requests make a client each (%s): make it once and share it, and its connections with it. %s", name, f.Remedy)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, d.made, diagnose.Ratio,
+		"%s takes %s of the service's CPU, with the collection of what it allocates", name, diagnose.Percent(d.made)))
+	p.Cover(*f, d.making...)
 }
 
 // opener returns the site that takes most, at a place in the service's own code. A transport dials in goroutines of its own, and a
@@ -164,6 +193,10 @@ type dialled struct {
 	times           float64 // waits per request for a connection
 	each            float64 // connections opened per request
 	source          string  // who counted them, the kernel or the hooks; "" if each is times
+
+	made   float64  // of the service's CPU, for making the clients
+	maker  string   // the function that does
+	making []string // that and those that it calls
 }
 
 // dials applies the rule: waits or CPU, and connections that the kernel or the hooks count. Their
@@ -177,7 +210,8 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 			return s.Roles.Has(callstack.HTTPConnect) && s.Roles.Has(callstack.Handshake|callstack.TLS)
 		})
 	}
-	if d.times < leastDials || max(d.share, d.cpu) < leastDialShare {
+	d.clients(p)
+	if d.times < leastDials || max(d.share, d.cpu+d.made) < leastDialShare {
 		return d, false
 	}
 	d.each = d.times

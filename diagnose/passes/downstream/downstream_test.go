@@ -327,6 +327,26 @@ func TestChurnOfItsOwn(t *testing.T) {
 	Expect(t, downstream.Churn, own(0.01))
 }
 
+// TestChurnWithItsClients: a client that each request makes begins without connections, so that making it belongs to the churn. One that
+// is made while connections are kept is something else.
+func TestChurnWithItsClients(t *testing.T) {
+	const resolve, make = "shop/dns.(*Resolver).Resolve@resolver.go:50", "shop/dns.newFastClient@client.go:20"
+	b := func(each float64, maker string) *Builder {
+		b := Healthy().Sample(3*time.Second, "syscall.connect", "net.(*netFD).connect", "net.(*Dialer).DialContext", resolve).
+			Sample(6*time.Second, "runtime.memclrNoHeapPointers", "runtime.mallocgc", maker, "shop/dns.Fetch@fetch.go:9")
+		return b.Counter(series.TCPOpens, "dir=out", each*b.Requests())
+	}
+	found := Expect(t, downstream.Churn, b(1, make), "http-client-churn at resolver.go:50")
+	apart := Expect(t, downstream.Churn, b(1, "shop/dns.newTable@table.go:20"), "http-client-churn at resolver.go:50")
+	if len(found) != 1 || len(apart) != 1 {
+		t.FailNow()
+	}
+	if found[0].Share < 2.5*apart[0].Share || !strings.HasPrefix(found[0].Remedy, "Requests make a client each (dns.newFastClient)") {
+		t.Errorf("%.2f of %.2f: %s", found[0].Share, apart[0].Share, found[0].Remedy)
+	}
+	Expect(t, downstream.Churn, b(0.1, make))
+}
+
 // TestChurnOfAResolver: a client of name servers dials one for each query, which does not follow from the waits for their answers.
 func TestChurnOfAResolver(t *testing.T) {
 	const resolve = "shop/dns.(*Resolver).Resolve@resolver.go:50"

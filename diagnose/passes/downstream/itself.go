@@ -27,22 +27,24 @@ func dialledItself(p *diagnose.Pass) []diagnose.Finding {
 		return nil
 	}
 	place, cpu, share := dialler(p)
-	if place.Function == "" || max(cpu, share) < leastDialShare {
+	d := dialled{share: share, cpu: cpu, times: each, each: each, source: source}
+	d.clients(p)
+	if place.Function == "" || max(d.ofCPU(), share) < leastDialShare {
 		return nil
 	}
-	d := dialled{share: share, cpu: cpu, times: each, each: each, source: source}
 	f := diagnose.Finding{
-		Cause: "http-client-churn", Share: max(share, cpu), ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
+		Cause: "http-client-churn", Share: max(share, d.ofCPU()), ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 		Where: diagnose.WhereOf(place), Evidence: d.evidence()[1:],
 		Remedy: fmt.Sprintf("Keep the connections that are opened at %s and use them for later requests: one where the protocol carries "+
 			"several calls at a time, or else a pool of as many as calls are in flight.", diagnose.At(place)),
 	}
-	if cpu > share {
+	if d.ofCPU() > share {
 		f.ShareOf = diagnose.OfCPU
 	}
 	f.Title = fmt.Sprintf("The service dials %s: %s of %s at %s", diagnose.PerRequest(d.each, "a connection", "connections"),
 		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
-	diagnose.Promise(&f, dialGain(p, share, cpu, d.times))
+	diagnose.Promise(&f, dialGain(p, share, d.ofCPU(), d.times))
+	d.word(p, &f)
 	if mostlyDials(p, place.Function) {
 		p.Cover(f, place.Function)
 	}

@@ -82,7 +82,7 @@ var Allocation = diagnose.Analyzer{
 		FollowsFrom: []string{"db-n-plus-one", "cpu-regexp-compile", "cpu-template-parse", "cpu-json", "cpu-logging", "cpu-format",
 			"cpu-reflect", "cpu-compress", "cache-useless"},
 		SamePlace: true,
-		CoveredBy: []string{"db-slow-query"}, // rows that the remedy does not return
+		CoveredBy: []string{"db-slow-query", "http-client-churn"}, // rows that the remedy does not return, clients that requests make
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAllocs, diagnose.NeedCPUProfile, diagnose.NeedLoad},
 	Run:   runAllocation,
