@@ -286,3 +286,22 @@ func TestBundleKeepsRemarks(t *testing.T) {
 		t.Errorf("kept %+v", said)
 	}
 }
+
+// TestBundleWithoutTheCompiler: the sources are read even where the compiler does not answer.
+func TestBundleWithoutTheCompiler(t *testing.T) {
+	rec, _ := hot().Open(t)
+	dir := service(t)
+	if err := os.WriteFile(filepath.Join(dir, "broken.go"), []byte("package main\n\nvar x int = \"no int\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := lint.Bundle(context.Background(), rec.Dir, dir, nil); err == nil || !strings.Contains(err.Error(), "broken.go") {
+		t.Errorf("error %v", err)
+	}
+	var said code.Compiler
+	if err := rec.ReadJSON(code.File, &said); err != nil {
+		t.Fatal(err)
+	}
+	if len(said.Lines) == 0 || len(said.Lines[0].Remarks) > 0 {
+		t.Errorf("kept %+v", said)
+	}
+}
