@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,9 +120,11 @@ func notReady(what string, last error, o Options, p *process) error {
 	if err != nil {
 		return e // only Linux shows it
 	}
-	wanted := dialAddress(o.URL)
-	e.Listens = slices.DeleteFunc(addresses, func(a string) bool { return a == wanted })
 	e.Deaf = len(addresses) == 0
+	// Where it listens at the address and is not ready, the error says why, and its other addresses are no better.
+	if !slices.Contains(addresses, dialAddress(cmp.Or(o.Target.Ready, o.URL))) {
+		e.Listens = addresses
+	}
 	return e
 }
 

@@ -44,6 +44,11 @@ func TestTargetThatAnswersElsewhere(t *testing.T) {
 			}
 			awaitLine(t, p, strings.TrimPrefix(c.want[0], "| "))
 			contains(t, notReady("connect", fmt.Errorf("refused"), o, p).Error(), c.want)
+			// At the address itself it answers, but is not ready.
+			o.Target.Ready = "http://" + own + "/ready"
+			if said := notReady("GET "+o.Target.Ready, fmt.Errorf("answers 503"), o, p).Error(); strings.Contains(said, "it listens on") {
+				t.Errorf("sent to where it was asked: %s", said)
+			}
 		})
 	}
 }
