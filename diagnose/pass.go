@@ -103,6 +103,12 @@ const (
 	leastNamed = 0.5
 )
 
+// FewSamples reports whether the CPU profile has too few samples for shares, so that one of them is a hint.
+func (p *Pass) FewSamples() bool {
+	use, err := p.Use()
+	return err == nil && use.Samples < leastSamples
+}
+
 // Sampled reports whether the CPU profile has enough samples for shares. If not, it notes
 // the cause as not judged, unless the service hardly ran, so that CPU cannot be its limit.
 func (p *Pass) Sampled(u *usage.Table, cause string) bool {

@@ -134,6 +134,9 @@ func (d dialled) ofCPU() float64 { return min(1, d.cpu+d.made) }
 
 // word adds the clients to a finding. Keeping one spares all that making it takes.
 func (d dialled) word(p *diagnose.Pass, f *diagnose.Finding) {
+	if f.ShareOf == diagnose.OfCPU && p.FewSamples() {
+		f.Confidence = findings.Low
+	}
 	if d.made == 0 {
 		return
 	}

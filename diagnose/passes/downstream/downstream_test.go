@@ -327,6 +327,23 @@ func TestChurnOfItsOwn(t *testing.T) {
 	Expect(t, downstream.Churn, own(0.01))
 }
 
+// TestChurnOfFewSamples: of a service that hardly runs, a share of the CPU is a hint.
+func TestChurnOfFewSamples(t *testing.T) {
+	b := func(cpu time.Duration) *Builder {
+		b := New(8, 40*ms).CPU(2, 0.2, 0.1, 0.1, 0).Wait(breakdown.StateRunning, 400*us, 4).
+			Wait(breakdown.StateSelect, 40*us, 1, "runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get).
+			Sample(cpu, "syscall.connect", "net.(*netFD).connect", "net/http.(*Transport).dialConn", "net/http.(*Client).Do", get).
+			Sample(cpu, "shop/web.Show@web.go:12")
+		return b.Counter(series.TCPOpens, "dir=out", b.Requests())
+	}
+	for cpu, want := range map[time.Duration]findings.Confidence{300 * ms: findings.Low, 900 * ms: findings.High} {
+		found := Expect(t, downstream.Churn, b(cpu), "http-client-churn at cache.go:41")
+		if len(found) == 1 && found[0].Confidence != want {
+			t.Errorf("%v of CPU: %s", cpu, found[0].Confidence)
+		}
+	}
+}
+
 // TestChurnWithItsClients: a client that each request makes begins without connections, so that making it belongs to the churn. One that
 // is made while connections are kept is something else.
 func TestChurnWithItsClients(t *testing.T) {
