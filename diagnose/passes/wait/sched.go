@@ -43,8 +43,9 @@ var Sched = diagnose.Analyzer{
 	Name:  "sched",
 	Stage: diagnose.Wait,
 	Doc: "Looks at the time requests are runnable, from 30 % of request time or half of the tail's extra time. If requests " +
-		"themselves saturate the CPUs, that is a symptom and not reported; it is reported if 30 % of the service's CPU goes " +
-		"into background work, or if CPUs are not saturated on average (bursts).",
+		"themselves saturate the CPUs, or other programs use half of them and more than the service, that is a symptom and not " +
+		"reported; it is reported if 30 % of the service's CPU goes into background work, or if CPUs are not saturated on " +
+		"average (bursts).",
 	Causes: []diagnose.Cause{schedCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSched,
@@ -88,9 +89,9 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// behindOthers reports whether requests queue behind threads in system calls, or
-// behind background work that has a finding of its own, and if so rejects the
-// cause. background is that work's part of the service's CPU.
+// behindOthers reports whether requests queue behind threads in system calls,
+// behind other programs, which a note on the host names (unstable-host), or behind
+// background work that has a finding of its own, and if so rejects the cause. background is that work's part of the service's CPU.
 func behindOthers(p *diagnose.Pass, background float64) bool {
 	const cause = "sched-latency"
 	w := p.Waits()
@@ -100,6 +101,11 @@ func behindOthers(p *diagnose.Pass, background float64) bool {
 		// A thread keeps its P for a while after it entered the kernel, and others
 		// wait for that P (draft-autosave).
 		p.Reject(cause, "requests are runnable %s of their time because others of them are in system calls", runnable)
+		return true
+	}
+	if c := p.CPU(); c.Busy-c.Used() >= max(halfBusy*c.CPUs, c.Target+c.Children) {
+		p.Reject(cause, "requests are runnable %s of their time, but other programs use %s of %s CPUs, more than the service",
+			runnable, diagnose.Times(c.Busy-c.Used()), diagnose.Number(c.CPUs))
 		return true
 	}
 	if list, ok := p.Background(); ok && len(list) > 0 && list[0].Share >= leastBackground && !list[0].Started {

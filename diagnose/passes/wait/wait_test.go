@@ -243,6 +243,9 @@ func TestSched(t *testing.T) {
 	hog := []string{"shop/stats.(*Ticker).aggregate@stats.go:55", "shop/stats.(*Ticker).run@stats.go:20"}
 	Expect(t, wait.Sched, queued(busy()).Busy(6*time.Second).Background(6*time.Second, hog...)) // reported as background-work
 	Expect(t, wait.Sched, idle().Wait(breakdown.StateRunnable, 200*us, 9))
+	// Other programs have half of the CPUs, and the service less.
+	Expect(t, wait.Sched, queued(New(8, 40*ms).CPU(2, 1.4, 0.3, 0.05, 0)))
+	Expect(t, wait.Sched, queued(New(8, 40*ms).CPU(2, 1, 0.3, 0.1, 0)), "sched-latency")
 }
 
 func TestSyscall(t *testing.T) {
