@@ -38,6 +38,11 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) (code int)
 	root := rootCommand(stdout, stderr)
 	root.SetArgs(args)
 	code, text := cli.ExitOK, ""
+	say := func(text string) {
+		if text != "" {
+			inert.Fprintf(stderr, "redline: %s\n", inert.Block(secrets(args).Text(text)))
+		}
+	}
 	if err := root.ExecuteContext(ctx); err != nil {
 		if unknown := unknownVerb(root, args); unknown != nil {
 			err = unknown
@@ -47,13 +52,10 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) (code int)
 	if ctx.Err() != nil && code != cli.ExitInterrupted {
 		// The interrupt came too late to cut anything short, but must not count as success.
 		code = cli.ExitInterrupted
-		if text == "" {
-			text = "interrupted; the output so far is kept"
-		}
+		say(text) // an outcome of its own, which the interrupt did not cause
+		text = "interrupted; the output so far is kept"
 	}
-	if text != "" {
-		inert.Fprintf(stderr, "redline: %s\n", inert.Block(secrets(args).Text(text)))
-	}
+	say(text)
 	return code
 }
 

@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -64,6 +66,18 @@ func endedAt(t *testing.T, tmp, phase string, s syscall.Signal, args ...string) 
 	}
 	<-done
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// TestLateInterruptIsSaid: one that comes when the outcome is known changes nothing of it, and is said beside it.
+func TestLateInterruptIsSaid(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var said bytes.Buffer
+	code := execute(ctx, []string{"report", filepath.Join(t.TempDir(), "nothing")}, io.Discard, &said)
+	if lines := strings.Split(strings.TrimSpace(said.String()), "\n"); code != cli.ExitInterrupted || len(lines) < 2 ||
+		!strings.Contains(lines[0], "nothing") || !strings.HasPrefix(lines[len(lines)-1], "redline: interrupted") {
+		t.Errorf("exit %d, %q", code, lines)
+	}
 }
 
 func TestEveryStepCanBeInterrupted(t *testing.T) {
