@@ -57,7 +57,8 @@ func makesClient(function string) bool {
 }
 
 // ClientsMade returns the part of the service's CPU, 0 to 1, that requests spend on making clients of other services, with the
-// collection of what that allocates, and the service's functions that do it. maker is the outermost of these that takes most.
+// collection of what that allocates, and the service's functions that do it. maker is the outermost of these that takes most. What
+// opens connections below them is not part of it.
 func (p *Service) ClientsMade() (share float64, maker string, functions []string) {
 	use, err := p.Use()
 	if err != nil || use.total == 0 {
@@ -65,7 +66,8 @@ func (p *Service) ClientsMade() (share float64, maker string, functions []string
 	}
 	outermost := func(stack []code.Frame) int {
 		for i, f := range slices.Backward(stack) {
-			if makesClient(f.Function) && p.Stacks.User(f) && p.Stacks.Serves(stack) {
+			if makesClient(f.Function) && p.Stacks.User(f) && p.Stacks.Serves(stack) &&
+				!p.Stacks.Roles(stack).Has(callstack.Dial|callstack.HTTPConnect) {
 				return i
 			}
 		}

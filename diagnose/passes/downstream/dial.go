@@ -114,7 +114,15 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",
 		"connections"), diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
 	d.word(p, &f)
+	hint(p, &f)
 	return []diagnose.Finding{f}, nil
+}
+
+// hint lowers the confidence of a finding whose share of the CPU rests on few samples.
+func hint(p *diagnose.Pass, f *diagnose.Finding) {
+	if f.ShareOf == diagnose.OfCPU && p.FewSamples() {
+		f.Confidence = findings.Low
+	}
 }
 
 // leastMade is the part of the service's CPU from which making clients counts; eachMade is the number of connections opened per request
@@ -134,9 +142,6 @@ func (d dialled) ofCPU() float64 { return min(1, d.cpu+d.made) }
 
 // word adds the clients to a finding. Keeping one spares all that making it takes.
 func (d dialled) word(p *diagnose.Pass, f *diagnose.Finding) {
-	if f.ShareOf == diagnose.OfCPU && p.FewSamples() {
-		f.Confidence = findings.Low
-	}
 	if d.made == 0 {
 		return
 	}
@@ -214,7 +219,7 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 		})
 	}
 	d.clients(p)
-	if d.times < leastDials || max(d.share, d.cpu+d.made) < leastDialShare {
+	if d.times < leastDials || max(d.share, d.ofCPU()) < leastDialShare {
 		return d, false
 	}
 	d.each = d.times

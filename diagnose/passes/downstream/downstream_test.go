@@ -362,6 +362,14 @@ func TestChurnWithItsClients(t *testing.T) {
 		t.Errorf("%.2f of %.2f: %s", found[0].Share, apart[0].Share, found[0].Remedy)
 	}
 	Expect(t, downstream.Churn, b(0.1, make))
+	// What it dials counts once.
+	const dials = "shop/dns.newConnection@conn.go:30"
+	itself := Healthy().Sample(4*time.Second, "syscall.connect", "net.(*netFD).connect", "net.(*Dialer).DialContext", dials)
+	itself.Counter(series.TCPOpens, "dir=out", itself.Requests())
+	if found = Expect(t, downstream.Churn, itself, "http-client-churn at conn.go:30"); len(found) == 1 &&
+		(found[0].Share > 0.35 || strings.Contains(found[0].Remedy, "make a client each")) {
+		t.Errorf("counted twice: %.2f, %s", found[0].Share, found[0].Remedy)
+	}
 }
 
 // TestChurnOfAResolver: a client of name servers dials one for each query, which does not follow from the waits for their answers.

@@ -45,6 +45,7 @@ func dialledItself(p *diagnose.Pass) []diagnose.Finding {
 		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
 	diagnose.Promise(&f, dialGain(p, share, d.ofCPU(), d.times))
 	d.word(p, &f)
+	hint(p, &f)
 	if mostlyDials(p, place.Function) {
 		p.Cover(f, place.Function)
 	}
