@@ -268,6 +268,3 @@ func (c CPU) Used() float64 {
 	}
 	return c.Busy
 }
-
-// WaitsForNobody reports whether requests are known to wait for no upstream: they ask none, or goroutines do that outlive them.
-func (p *Set) WaitsForNobody() bool { return p.Traced() && p.Waits().Share(servers...) < leastOutside }

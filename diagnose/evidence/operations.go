@@ -183,7 +183,7 @@ func (p *Set) runElsewhere() bool {
 func (p *Set) runSerially() bool {
 	for _, o := range p.Operations().Operations {
 		for _, by := range o.Callers {
-			if n, ok := p.Path().Behind(Began(by.Stack)); o.Kind.Statement() && ok && n.Share >= leastElsewhere {
+			if n, ok := p.Path().Behind(began(by.Stack)); o.Kind.Statement() && ok && n.Share >= leastElsewhere {
 				return true
 			}
 		}
@@ -191,21 +191,19 @@ func (p *Set) runSerially() bool {
 	return false
 }
 
-// Began returns the function in which the goroutine of a stack began; "" of an empty one.
-func Began(stack []code.Frame) string {
-	for _, f := range slices.Backward(stack) {
-		if f.Function != "runtime.goexit" {
-			return f.Function
-		}
+// began returns the function that the goroutine of a hook's stack began in. Unlike those of profiles it ends in the runtime's.
+func began(stack []code.Frame) string {
+	if n := len(stack); n > 0 && stack[n-1].Function == "runtime.goexit" {
+		stack = stack[:n-1]
 	}
-	return ""
+	return measured.Entry(stack)
 }
 
 // Serially returns the part of request time, 0 to 1, in which requests wait for goroutines that meanwhile run a statement for
 // someone: these are as busy with it as it takes of their time.
 func (p *Set) Serially(a Asked) (share float64) {
 	for _, by := range a.Callers {
-		entry := Began(by.Stack)
+		entry := began(by.Stack)
 		behind, ok := p.Path().Behind(entry)
 		one, serial := p.Path().Serial(entry)
 		busy := one.Utilization * float64(one.Goroutines) * float64(p.Steady().Len())

@@ -88,7 +88,13 @@ func (p *Set) addPeers(c *CPU) {
 // for databases and for no other server, and no end of a connection is unseen.
 func (p *Set) asksDatabases() bool {
 	unseen, ok := p.Max(series.PeersUnseen, "")
-	return ok && unseen == 0 && p.Traced() && len(p.Peers()) > 0 && p.Waits().Share(servers...) < leastOutside
+	return ok && unseen == 0 && len(p.Peers()) > 0 && p.WaitsForNoUpstream()
+}
+
+// WaitsForNoUpstream reports whether requests are known to wait for no other service, databases apart: they ask none, or goroutines do
+// that outlive them.
+func (p *Set) WaitsForNoUpstream() bool {
+	return p.Traced() && p.Waits().Share(servers...) < leastOutside
 }
 
 // asked are the kinds of wait for another program: a peer, if it runs on this host.

@@ -51,7 +51,7 @@ func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 		}
 		beyond := float64(o.TotalNS)/requests - load.P50
 		// Sent by a goroutine that no request waits for, it delays none (falcosidekick's outputs).
-		if p.WaitsForNobody() && float64(o.Calls)/requests*float64(p.Anatomy.Requests) >= leastAwaited {
+		if p.WaitsForNoUpstream() && float64(o.Calls)/requests*float64(p.Anatomy.Requests) >= leastAwaited {
 			continue
 		}
 		if float64(o.MaxNS) < leastLonger*float64(o.TotalNS)/float64(o.Calls) {
