@@ -80,6 +80,26 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// TestMachines: no two machines share a name, however many there are, and one without a session takes none.
+func TestMachines(t *testing.T) {
+	r := &results{Machines: make([]machine, 30)}
+	for i := range r.Machines {
+		if i != 1 {
+			s := drawnTrial("aa", verify.Pass, 0, 100)
+			s.Machine = i
+			r.Sessions = append(r.Sessions, s)
+		}
+	}
+	for machine, want := range map[int]string{0: "A", 2: "B", 26: "Z", 27: "AA", 29: "AC"} {
+		if got := r.letter(machine); got != want {
+			t.Errorf("machine %d is named %s, want %s", machine, got, want)
+		}
+	}
+	if text := r.markdown("verify.json"); strings.Count(text, "Machine A:") != 1 || !strings.Contains(text, "Machine AC:") {
+		t.Errorf("the machines of the page:\n%s", text)
+	}
+}
+
 // TestAdd: what a file holds is gone on with, and what does not belong to it is
 // refused.
 func TestAdd(t *testing.T) {

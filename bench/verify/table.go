@@ -48,12 +48,12 @@ func (r *results) markdown(raw string) string {
 }
 
 func (r *results) writeMachine(b *strings.Builder, i int) {
-	p, n := r.Machines[i], count(r.Sessions, func(t trial) bool { return t.Machine == i })
+	p, n := r.Machines[i], r.measured(i)
 	if n == 0 && len(r.Machines) > 1 {
 		return
 	}
 	fmt.Fprintf(b, "\n\nMachine %s: %s, %d cores, Linux %s, %s; %s, the last on %s with redline at %s.",
-		letter(i), p.Host.CPUModel, p.Host.CPUs, p.Host.Kernel, p.Go, notation.Counted(int64(n), "session", ""),
+		r.letter(i), p.Host.CPUModel, p.Host.CPUs, p.Host.Kernel, p.Go, notation.Counted(int64(n), "session", ""),
 		p.Date.Format("2006-01-02 15:04 UTC"), p.Redline)
 	for _, service := range services {
 		if w := p.Work[service]; w.Pairs > 0 {
@@ -63,8 +63,24 @@ func (r *results) writeMachine(b *strings.Builder, i int) {
 	}
 }
 
-// letter names a place.
-func letter(i int) string { return string(rune('A' + i%26)) }
+// measured returns how many sessions a machine ran.
+func (r *results) measured(machine int) int {
+	return count(r.Sessions, func(t trial) bool { return t.Machine == machine })
+}
+
+// letter names a machine by its place among those that ran sessions: A to Z, then AA. No two have the same.
+func (r *results) letter(machine int) string {
+	n := 0
+	for i := range machine {
+		n += min(1, r.measured(i))
+	}
+	name := string(rune('A' + n%26))
+	for n /= 26; n > 0; n /= 26 {
+		n--
+		name = string(rune('A'+n%26)) + name
+	}
+	return name
+}
 
 // mark is one line of the promises.
 type mark struct {
@@ -228,14 +244,14 @@ func (r *results) writeSessions(b *strings.Builder) {
 		for _, k := range kinds {
 			if list := r.of(service, k.name); len(list) > 0 {
 				fmt.Fprintf(b, "\n## %s%s, %s: %d sessions\n\n", strings.ToUpper(service[:1]), service[1:], k.title, len(list))
-				writeKind(b, list)
+				r.writeKind(b, list)
 			}
 		}
 	}
 	b.WriteByte('\n')
 }
 
-func writeKind(b *strings.Builder, list []trial) {
+func (r *results) writeKind(b *strings.Builder, list []trial) {
 	if size, ok := realised(list); ok {
 		fmt.Fprintf(b,
 			"All pairs together: CPU per request %s, + is worse. One pair's difference has a standard deviation of "+
@@ -250,7 +266,7 @@ func writeKind(b *strings.Builder, list []trial) {
 		if m, ok := t.metric("throughput"); ok {
 			throughput = fmt.Sprintf("%s, %+.1f %%", m.Verdict, 100*m.Estimate)
 		}
-		line(b, letter(t.Machine), reported(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate),
+		line(b, r.letter(t.Machine), reported(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate),
 			fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
 			fmt.Sprintf("%.1f %%", 100*cpu.MDE), throughput,
 			fmt.Sprint(t.Turn), fmt.Sprint(t.Pairs), fmt.Sprintf("%d of %d", t.Look, t.Looks), fmt.Sprintf("%.0f s", t.Seconds))
