@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // origin is where a statement's text, or a request, comes from. Of several together the largest counts.
@@ -91,7 +92,7 @@ func (n names) originOfName(name string) origin {
 		delete(n.following, name)
 		return n.origins[name]
 	}
-	if name == "nil" || name == "true" || name == "false" || isContext(name) {
+	if name == "nil" || name == "true" || name == "false" || isContext(name) || isHandle(name) {
 		return neither
 	}
 	return n.originOfMember(name)
@@ -136,7 +137,7 @@ func (n names) originOfMember(name string) origin {
 
 // originOfField is given for a field of a parameter: a query with its text and arguments.
 func (n names) originOfField(e *ast.SelectorExpr) origin {
-	if isContext(e.Sel.Name) {
+	if isContext(e.Sel.Name) || isHandle(e.Sel.Name) {
 		return neither
 	}
 	if root, ok := e.X.(*ast.Ident); ok {
@@ -155,12 +156,12 @@ func (n names) originOfResult(c *ast.CallExpr) origin {
 	o := n.together(c.Args...)
 	switch f := c.Fun.(type) {
 	case *ast.Ident:
-		if slices.Contains([]string{"new", "make", "len"}, f.Name) {
+		if slices.Contains([]string{"new", "make", "len"}, f.Name) || isHandle(f.Name) {
 			return neither
 		}
 	case *ast.SelectorExpr:
 		root, _ := f.X.(*ast.Ident)
-		if isContext(f.Sel.Name) || root != nil && root.Name == "context" {
+		if isContext(f.Sel.Name) || isHandle(f.Sel.Name) || root != nil && root.Name == "context" {
 			return neither
 		}
 		if root != nil && n.parameters[root.Name] != nil && len(c.Args) == 0 {
@@ -182,6 +183,18 @@ func (n names) originOfResult(c *ast.CallExpr) origin {
 func isContext(name string) bool {
 	name = strings.ToLower(name)
 	return name == "ctx" || name == "context" || strings.HasSuffix(name, "ctx") || name == "background" || name == "todo"
+}
+
+// handles are the words with which names of what sends statements and requests end.
+var handles = []string{"db", "tx", "conn", "pool", "client", "session", "database"}
+
+// isHandle reports whether a name is that of what sends: "r.db" says nothing of what is sent.
+func isHandle(name string) bool {
+	lower := strings.ToLower(name)
+	return slices.ContainsFunc(handles, func(word string) bool {
+		at := len(name) - len(word)
+		return strings.HasSuffix(lower, word) && (at == 0 || unicode.IsUpper(rune(name[at])))
+	})
 }
 
 // isAddress reports whether a name is that of a server's address, without a path.

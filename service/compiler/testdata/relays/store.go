@@ -230,3 +230,10 @@ func (s *Store) Flush() error {
 	s.before()
 	return s.inner.Flush() // mapped: own: it does something else too
 }
+
+func (s *Store) Jobs(base string, args []any) {
+	rows(s.db, base, args)       // given: a handle says nothing of the statement
+	rows(s.readDB(), base, args) // given
+	rows(s.db, byID, args)       // own
+	s.db.Query(adb, base)        // own: no handle's name
+}
