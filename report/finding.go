@@ -115,7 +115,7 @@ func gain(f *findings.Finding) string {
 		text += " of latency"
 	}
 	if f.Then != "" {
-		text += " (then " + notation.Clean(f.Then) + ")"
+		text += " (next limit: " + notation.Clean(f.Then) + ")"
 	}
 	return text
 }

@@ -29,11 +29,11 @@ func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	f.GainOf, f.Then = "throughput", "the pool of 10 connections"
-	if got := Weight(&f); got != "27 % of request time, worth about 1.37x (then the pool of 10 connections), high confidence" {
+	if got := Weight(&f); got != "27 % of request time, worth about 1.37x (next limit: the pool of 10 connections), high confidence" {
 		t.Errorf("%q", got)
 	}
 	f.GainCeiling, f.GainAtLeast, f.Then = 14.4, true, "the host's 2 CPUs"
-	if got := Weight(&f); got != "27 % of request time, worth at least 14.4x (then the host's 2 CPUs), high confidence" {
+	if got := Weight(&f); got != "27 % of request time, worth at least 14.4x (next limit: the host's 2 CPUs), high confidence" {
 		t.Errorf("%q", got)
 	}
 	for name, c := range map[string]struct {
