@@ -58,7 +58,8 @@ func TestMarks(t *testing.T) {
 	}
 	r.Sessions = append(r.Sessions, drawnTrial("fast5", verify.Regression, -0.05, 100))
 	missed, partly, met := "**missed**", "not measured in full", "met"
-	want := []string{missed, met, met, met, missed, missed, missed, missed, missed}
+	// The one session that is 5 % faster is a regression, so that one mark is lost already and the other can still be met.
+	want := []string{missed, met, met, met, missed, missed, missed, missed, partly}
 	for i, m := range r.marks() {
 		switch {
 		case i < len(want):
