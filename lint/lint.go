@@ -57,6 +57,11 @@ func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns
 	if err != nil {
 		return out, err
 	}
+	for i, f := range asked {
+		if name, ok := files.fileOf(f.Package, f.Path); ok {
+			asked[i].Path = name // a build with -trimpath names it otherwise
+		}
+	}
 	attach(out.Lines, asked)
 	return out, nil
 }

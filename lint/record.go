@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/disk"
-	"github.com/redline-go/redline/service/compiler"
+	"github.com/redline-go/redline/service"
 )
 
-// patience is how long a run waits for the compiler. Remarks only explain findings, and packages that were built with hooks are compiled
-// anew for them: minutes for a large service on a busy host. What is done by then is in the build cache for the next time.
+// patience is how long a run waits for the compiler. Remarks only explain findings. Only packages that hold hot lines are compiled
+// again, but one of generated code takes a minute on a busy host.
 const patience = 45 * time.Second
 
 // Bundle writes what Explain says of the bundle in dir, whose target was built from the main package pkg (a folder or an import path)
@@ -24,14 +23,9 @@ func Bundle(ctx context.Context, dir, pkg string, flags []string) error {
 	if err != nil {
 		return err
 	}
-	build, pattern := compiler.Build{Flags: flags}, pkg
-	// A folder may be of another module than the working directory.
-	if info, err := os.Stat(pkg); err == nil && info.IsDir() {
-		build.Dir, pattern = pkg, "."
-	}
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	explained, err := Explain(bounded, rec, build, pattern)
+	explained, err := explain(bounded, rec, pkg, flags)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
 		err = fmt.Errorf("it did not answer within %v; redline lint asks it without a limit", patience)
 	}
@@ -39,4 +33,14 @@ func Bundle(ctx context.Context, dir, pkg string, flags []string) error {
 		return err
 	}
 	return errors.Join(err, disk.WriteJSON(dir, code.File, explained))
+}
+
+// explain is Explain of packages compiled as the record's target was.
+func explain(ctx context.Context, rec *record.Record, pkg string, flags []string) (code.Compiler, error) {
+	build, remove, err := service.Compiled(ctx, pkg, len(rec.Run.Target.Instrumented) > 0, flags...)
+	if err != nil {
+		return code.Compiler{}, err
+	}
+	defer remove()
+	return Explain(ctx, rec, build, ".")
 }

@@ -23,9 +23,14 @@ type sources struct {
 // file returns the source file that a frame lies in; ok is false if its package is not at hand.
 func (s sources) file(f code.Frame) (name string, ok bool) {
 	pkg, _ := callstack.Split(f.Function)
+	return s.fileOf(pkg, f.File)
+}
+
+// fileOf returns a package's source file of a file's name.
+func (s sources) fileOf(pkg, file string) (name string, ok bool) {
 	for _, p := range s.listed {
 		if p.ImportPath == pkg || mainOf(p, pkg, s.mainPkg) {
-			return filepath.Join(p.Dir, path.Base(f.File)), true
+			return filepath.Join(p.Dir, path.Base(file)), true
 		}
 	}
 	return "", false

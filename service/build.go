@@ -95,13 +95,19 @@ func importsProbe(ctx context.Context, main mainPackage, scratch string) bool {
 // goCommand is the go command in the package's folder, with the flags of its build.
 func (m mainPackage) goCommand(scratch string, args ...string) *exec.Cmd {
 	cmd := compiler.Command(m.Dir, scratch, args...)
+	cmd.Env = append(cmd.Env, m.environment()...)
+	return cmd
+}
+
+// environment holds the variables with which the go command builds the package.
+func (m mainPackage) environment() (env []string) {
 	if m.flags != "" {
-		cmd.Env = append(cmd.Env, "GOFLAGS="+m.flags)
+		env = append(env, "GOFLAGS="+m.flags)
 	}
 	if m.work != "" {
-		cmd.Env = append(cmd.Env, "GOWORK="+m.work)
+		env = append(env, "GOWORK="+m.work)
 	}
-	return cmd
+	return env
 }
 
 // inject writes the overlay and returns its path, and a function that removes it.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/redline-go/redline/probe"
+	"github.com/redline-go/redline/service/compiler"
 	"github.com/redline-go/redline/service/guard"
 	"github.com/redline-go/redline/service/instrument"
 	"github.com/redline-go/redline/service/scratch"
@@ -166,6 +167,41 @@ func dependencies(ctx context.Context, main mainPackage, folder string) ([]instr
 		}
 		all = append(all, p)
 	}
+}
+
+// Compiled describes how Build, or with hooks BuildInstrumented, compiles a main package, for questions to the compiler about its
+// packages: what those import is then in the build cache. remove deletes the files that redline adds, once they are answered.
+func Compiled(ctx context.Context, pkg string, hooked bool, flags ...string) (b compiler.Build, remove func(), err error) {
+	own, err := scratch.New("build")
+	if err != nil {
+		return compiler.Build{}, nil, err
+	}
+	remove = func() { _ = own.Remove() }
+	defer func() {
+		if err != nil {
+			remove()
+		}
+	}()
+	main, err := findMain(ctx, pkg, own.Path, flags)
+	if err != nil {
+		return compiler.Build{}, nil, err
+	}
+	b = compiler.Build{Dir: main.Dir, Env: main.environment()}
+	var added map[string][]byte
+	if hooked {
+		// What failed now did not fail when it was built: then its packages are compiled anew.
+		if _, setup, _ := hooks(ctx, main, own.Path, own.Path); setup != nil {
+			added, b.Added, b.Env = setup.Files, setup.Flags, append(b.Env, setup.Env...)
+		}
+	} else if importsProbe(ctx, main, own.Path) {
+		return b, remove, nil
+	}
+	overlay, err := writeOverlay(own.Path, main, added)
+	if err != nil {
+		return compiler.Build{}, nil, err
+	}
+	b.Added = append([]string{"-overlay=" + overlay}, b.Added...)
+	return b, remove, nil
 }
 
 // buildWith builds with the probe and the hooks.

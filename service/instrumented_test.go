@@ -3,6 +3,8 @@ package service
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"math"
 	"net"
 	"net/http"
@@ -18,6 +20,7 @@ import (
 	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/probe/ring"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/service/compiler"
 )
 
 // shop queries a database on each request, and links pgx.
@@ -210,6 +213,48 @@ func TestBuildIsInstrumented(t *testing.T) {
 				t.Errorf("callers:\n%s", got)
 			}
 		})
+	}
+}
+
+// TestCompiled: the compiler is asked about a package in the way in which it was built, so that it compiles nothing else, not even
+// what the package imports.
+func TestCompiled(t *testing.T) {
+	dir := shopModule(t)
+	if err := os.Mkdir(filepath.Join(dir, "store"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "store", "store.go"), "package store\n\nimport _ \"net/http\"\n")
+	write(t, filepath.Join(dir, "more.go"), "package main\n\nimport _ \"example.com/shop/store\"\n")
+	if got, err := BuildInstrumented(t.Context(), dir, filepath.Join(t.TempDir(), "svc")); err != nil || len(got.Packages) == 0 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	b, remove, err := Compiled(t.Context(), dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	overlay, err := os.ReadFile(strings.TrimPrefix(b.Added[0], "-overlay="))
+	if err != nil || !strings.Contains(string(overlay), "/net/http/") || !strings.HasPrefix(b.Added[1], "-modfile=") {
+		t.Fatalf("added %q, %s, %v: the hooks are missing", b.Added, overlay, err)
+	}
+	args := slices.Concat([]string{"list", "-export", "-n", "-gcflags=example.com/shop/store=-json=0,file://" + t.TempDir()}, b.Added,
+		[]string{"example.com/shop/store"})
+	cmd := compiler.Command(b.Dir, t.TempDir(), args...)
+	cmd.Env = append(cmd.Env, b.Env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	if compiled := regexp.MustCompile(`/compile .* -p \S+`).FindAllString(string(out), -1); len(compiled) != 1 ||
+		!strings.HasSuffix(compiled[0], " -p example.com/shop/store") {
+		t.Errorf("compiled:\n%s", strings.Join(compiled, "\n"))
+	}
+	if _, err := compiler.Ask(t.Context(), b, "example.com/shop/store"); err != nil {
+		t.Error(err)
+	}
+	remove()
+	if _, err := os.Stat(strings.TrimPrefix(b.Added[0], "-overlay=")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the overlay is left: %v", err)
 	}
 }
 

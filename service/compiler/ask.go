@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -30,11 +31,13 @@ func Ask(ctx context.Context, b Build, packages ...string) ([]File, error) {
 	if err := os.Mkdir(out, 0o700); err != nil {
 		return nil, fmt.Errorf("ask the compiler: %w", err)
 	}
-	args := append([]string{"build", "-o", os.DevNull}, b.sources()...)
+	// go list -export compiles, and links no program.
+	args := slices.Concat([]string{"list", "-export", "-f", "{{.ImportPath}}"}, b.sources(), b.Added)
 	for _, p := range packages {
 		args = append(args, fmt.Sprintf("-gcflags=%s=-json=0,file://%s", p, out))
 	}
 	cmd := Command(b.Dir, folder.Path, append(append(args, "--"), packages...)...)
+	cmd.Env = append(cmd.Env, b.Env...)
 	if text, err := guard.CombinedOutput(ctx, cmd, syscall.SIGINT); err != nil {
 		return nil, fmt.Errorf("ask the compiler: %w: %s", err, lastLines(string(text)))
 	}

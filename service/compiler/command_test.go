@@ -16,7 +16,7 @@ func TestTheGoCommandsFilesAreOurs(t *testing.T) {
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	t.Setenv("TMPDIR", temporary)
 	t.Setenv("WHERE", where)
-	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\nprintf '%s %s\\n' \"$1\" \"$GOTMPDIR\" >>\"$WHERE\"\n"),
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\nprintf '%s %s %s\\n' \"$1\" \"$2\" \"$GOTMPDIR\" >>\"$WHERE\"\n"),
 		0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestTheGoCommandsFilesAreOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(asked)), "\n")
-	for i, verb := range []string{"list", "build"} {
+	for i, verb := range []string{"list -deps", "list -export"} {
 		if i >= len(lines) || !strings.HasPrefix(lines[i], verb+" "+filepath.Join(temporary, "redline-")) {
 			t.Errorf("go %s was asked with %q", verb, lines)
 		}

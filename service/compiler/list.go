@@ -26,6 +26,9 @@ type Package struct {
 type Build struct {
 	Dir   string   // where the go command is run; empty is the working directory
 	Flags []string // of go build, of which those that choose sources count: -tags and the like
+	// Added are flags with which the packages were compiled besides, and Env variables: with them, the build cache holds what
+	// the packages import.
+	Added, Env []string
 }
 
 // choosing are the flags of go build that decide which sources belong to a package; those without a value are true.
@@ -57,6 +60,7 @@ func List(ctx context.Context, b Build, patterns ...string) ([]Package, error) {
 	defer folder.Remove()
 	args := slices.Concat([]string{"list", "-deps", "-json=ImportPath,Name,Dir,Module"}, b.sources(), []string{"--"}, patterns)
 	cmd := Command(b.Dir, folder.Path, args...)
+	cmd.Env = append(cmd.Env, b.Env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
