@@ -169,6 +169,43 @@ func TestRepeatedInALoop(t *testing.T) {
 	}
 }
 
+// TestRepeatedWithAllThatIsDoneForEach: what a function does besides a repeated statement may go with it, if a loop or a library
+// calls the function for each. If neither is known, it may as well be what the request does once.
+func TestRepeatedWithAllThatIsDoneForEach(t *testing.T) {
+	const (
+		find, page = "shop/store.(*Orders).Find@store.go:30", "shop/web.(*API).page@web.go:12"
+		each       = "sync.(*Map).Range@map.go:9"
+		builds     = "shop/store.(*Orders).Find@store.go:27"
+	)
+	gain := func(loop int, around ...string) findings.Finding {
+		b := twoPlaces().CPU(2, 2, 1.7, 0.1, 0.2)
+		n := int64(b.Requests())
+		asked := append(queryAt(find), around...)
+		rec, body := b.Statement(item, 10*n, ms, 1, 4, "").
+			Sample(200*ms, append([]string{"database/sql.(*Conn).QueryContext"}, append([]string{find}, around...)...)...).
+			Sample(600*ms, append([]string{"strings.Repeat", builds}, around...)...).
+			Sample(200*ms, "encoding/json.Marshal", "shop/web.(*API).page@web.go:20").
+			Asks(operation.Query, item, 10*n, ms, 1, Caller(1, ms, asked...)).Within(0, 10*ms, 10).Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Loops: []code.Frame{{Function: "shop/web.(*API).page", Line: loop}}}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, []diagnose.Analyzer{database.NPlusOne})
+		if err != nil || len(out.Findings) != 1 {
+			t.Fatalf("%+v, %v", out.Findings, err)
+		}
+		return out.Findings[0]
+	}
+	alone := gain(99, page)
+	if alone.GainHigh != 0 || alone.GainCeiling > 1.6 {
+		t.Errorf("no loop is known: %.2f, %.2f to %.2f", alone.GainCeiling, alone.GainLow, alone.GainHigh)
+	}
+	for name, f := range map[string]findings.Finding{"in a loop": gain(12, page), "by a library": gain(99, each, page)} {
+		if f.GainHigh < 2.5 || f.GainLow != alone.GainCeiling || f.GainCeiling <= f.GainLow {
+			t.Errorf("%s: %.2f, %.2f to %.2f, alone %.2f", name, f.GainCeiling, f.GainLow, f.GainHigh, alone.GainCeiling)
+		}
+	}
+}
+
 // TestCallerOfARepository: who calls it decides which table its statements are about, whether it builds them or
 // a library does. It is named where it asks several tables itself, where all it asks is one, or without a caller.
 func TestCallerOfARepository(t *testing.T) {
