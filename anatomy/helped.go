@@ -1,6 +1,8 @@
 package anatomy
 
 import (
+	"golang.org/x/exp/trace"
+
 	"github.com/redline-go/redline/anatomy/goroutines"
 )
 
@@ -24,4 +26,15 @@ func (t *tracker) left(g *goroutines.Goroutine) {
 	if c, _ := g.Request(); c == nil {
 		t.all.AddLeft(t.stacks.Called(g.Entry), g.Started)
 	}
+}
+
+// woken counts the end of a wait of a goroutine that serves no request, and returns who ended it.
+func (t *tracker) woken(g *goroutines.Goroutine, from trace.GoState, e goroutines.Ended) goroutines.Ended {
+	if from != trace.GoWaiting {
+		return e
+	}
+	if counts, request := t.goroutines.Woken(g, g.State, e); counts && g.Entry != 0 {
+		t.all.AddWoken(t.stacks.Called(g.Entry), request)
+	}
+	return e
 }

@@ -41,6 +41,50 @@ func onStack(stack []code.Frame, function string) bool {
 	return false
 }
 
+// TestWoken: a goroutine that requests hand something to works for them, and so does the one that it wakes; one that somebody else
+// wakes does not.
+func TestWoken(t *testing.T) {
+	published, sent, ticks := make(chan int), make(chan int), make(chan int)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer close(ticks)
+	defer close(published)
+	all.Add(3)
+	go func() {
+		defer all.Done()
+		defer close(sent)
+		for n := range published {
+			sent <- n
+		}
+	}()
+	go func() {
+		defer all.Done()
+		for range sent {
+		}
+	}()
+	go func() {
+		defer all.Done()
+		for range ticks {
+		}
+	}()
+	v := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { published <- 1 }), nil)
+	a, _ := v.dissect(v.capture(func() {
+		closedLoop(t, 1, 200, func(c *http.Client, n int) error {
+			ticks <- n
+			return get(c, v.url())
+		})
+	}))
+	parts := map[string]float64{}
+	for _, w := range a.Woken {
+		if name, ok := strings.CutPrefix(w.Entry, "github.com/redline-go/redline/anatomy_test.TestWoken."); ok && w.Count >= 20 {
+			parts[name] = float64(w.Requests) / float64(w.Count)
+		}
+	}
+	if len(parts) != 3 || parts["func1"] < 0.9 || parts["func2"] < 0.9 || parts["func3"] > 0.1 {
+		t.Errorf("woken by requests: %v of %+v", parts, a.Woken)
+	}
+}
+
 // A go statement that gives arguments to a function in a variable begins in a wrapper of the
 // compiler's, which stacks and profiles leave out: the goroutine is known by the function.
 func TestStartedByAVariable(t *testing.T) {

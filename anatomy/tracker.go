@@ -183,7 +183,7 @@ func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 		g.Enter(interned.WaitState(st.Reason, info), stack, goroutines.Ended{}, now, t.follower)
 		t.adopt(g, info, now)
 	case trace.GoRunnable:
-		e := t.waker(g, ev)
+		e := t.woken(g, from, t.waker(g, ev))
 		g.Enter(interned.Runnable, 0, e, now, t.follower)
 		if c := g.Conn; c != nil && from == trace.GoWaiting {
 			by := t.stacks.Info(max(e.Stack, 0))

@@ -68,7 +68,7 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 	out.Path = a.path(sums, all, partial)
 	out.CPU = a.profile(all, middle, tail)
 	out.Serial = a.serial()
-	out.Helpers, out.Left = a.helperList(a.helpers), a.helperList(a.left)
+	out.Helpers, out.Left, out.Woken = a.helperList(a.helpers), a.helperList(a.left), a.wokenList()
 	if a.Merged > 0 {
 		a.Warn(fmt.Sprintf("%d requests could not be distinguished and are left out", a.MergedInto))
 	}

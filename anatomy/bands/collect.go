@@ -65,8 +65,9 @@ type Requests struct {
 	serials    map[interned.Name]*serialKind
 	helpers    helpers
 	left       helpers
-	cpu        []Ran     // of Options.CPU, nil until requested
-	partial    []request // those cut by an edge, at most maxPartial
+	woken      map[interned.Name]*breakdown.Woken // by the function in which they began
+	cpu        []Ran                              // of Options.CPU, nil until requested
+	partial    []request                          // those cut by an edge, at most maxPartial
 	parts      []part
 	samples    []interned.Stack
 	slowest    timelines
@@ -86,6 +87,7 @@ type Requests struct {
 func New(own site.Ownership, o Options) *Requests {
 	return &Requests{options: o, Stacks: interned.New(own), Chains: goroutines.NewChains(),
 		operations: map[goroutines.Operation]perRequest{}, serials: map[interned.Name]*serialKind{}, helpers: helpers{}, left: helpers{},
+		woken:   map[interned.Name]*breakdown.Woken{},
 		slowest: timelines{most: o.MaxSlowest}, marked: timelines{most: o.MaxMarked}}
 }
 

@@ -41,6 +41,34 @@ func (a *Requests) AddLeft(entry interned.Name, start interned.Stack) {
 	a.left.add(helperKind{entry, start})
 }
 
+// AddWoken counts a wake-up of a goroutine that serves no request; request reports whether it follows from one.
+func (a *Requests) AddWoken(entry interned.Name, request bool) {
+	w := a.woken[entry]
+	if w == nil {
+		if len(a.woken) >= maxHelpers {
+			return
+		}
+		w = &breakdown.Woken{}
+		a.woken[entry] = w
+	}
+	w.Count++
+	if request {
+		w.Requests++
+	}
+}
+
+// wokenList returns the goroutines that were woken, the most frequent first.
+func (a *Requests) wokenList() (list []breakdown.Woken) {
+	for entry, w := range a.woken {
+		w.Entry = a.Stacks.Names[entry]
+		list = append(list, *w)
+	}
+	slices.SortFunc(list, func(x, y breakdown.Woken) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Entry, y.Entry))
+	})
+	return list
+}
+
 // helperList returns goroutines, those of one function together, the most frequent first.
 func (a *Requests) helperList(counted helpers) []breakdown.Helper {
 	sums := map[interned.Name]int{}

@@ -39,6 +39,7 @@ type Goroutine struct {
 	Within *Conn // the request in which it or its creator was started
 	Serial int   // of that request on Within
 
+	fed     bool        // what it does since it was last woken follows from a request
 	serving *Serving    // nil unless requests wait for it
 	ran     []CPUSample // its last CPU samples
 }

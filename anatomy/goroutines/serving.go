@@ -113,3 +113,23 @@ func (all *Set) waited(g *Goroutine, by trace.GoID, from, to trace.Time) {
 		s.Requests++
 	}
 }
+
+// Woken notes what ended a wait of a goroutine. counts is false for one that serves or helps a request, and for waits that say
+// nothing of what the goroutine does next: for a lock, whoever held it works for itself, and for the collector. request reports whether
+// the wake-up follows from a request.
+func (all *Set) Woken(g *Goroutine, from interned.State, e Ended) (counts, request bool) {
+	if of, _ := g.Request(); of != nil || g.Conn != nil && g.Conn.Server != server.None {
+		return false, false
+	}
+	switch {
+	case from == interned.Network, from == interned.Sleeping:
+	case from == interned.Lock || !from.Followed() || e.By == 0 && e.Stack != TimerWaker:
+		return false, false
+	}
+	g.fed = false
+	if w := all.ByID[e.By]; w != nil {
+		of, _ := w.Request()
+		g.fed = of != nil || w.fed
+	}
+	return true, g.fed
+}

@@ -69,6 +69,7 @@ const (
 	Schedule      // the scheduler
 	Dial          // opens a network connection
 	Child         // starts another process, or waits for it
+	Messages      // a connection on which either side sends messages when it likes
 )
 
 // Domains are the roles by which CPU is divided.

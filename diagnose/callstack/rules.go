@@ -56,6 +56,13 @@ var waitRules = []rule{
 	{"net", "(*conn).Read (*conn).Write (*netFD).Read (*netFD).Write (*netFD).connect (*Buffers)", SocketIO},
 	{"net", "(*Dialer).Dial (*sysDialer).dial (*Resolver) (*netFD).connect (*netFD).dial Dial DialTimeout", Dial},
 	{"gvisor.dev/gvisor/pkg/tcpip/adapters/gonet", "DialTCP DialContextTCP", Dial}, // TCP within the process, as WireGuard's tunnels have it
+	{"github.com/gorilla/websocket", "(*Conn)", Messages},
+	{"github.com/fasthttp/websocket", "(*Conn)", Messages},
+	{"github.com/gobwas/ws/...", "", Messages},
+	{"github.com/lxzan/gws", "", Messages},
+	{"nhooyr.io/websocket/...", "(*Conn) Read Write", Messages},
+	{"github.com/coder/websocket/...", "(*Conn) Read Write", Messages},
+	{"golang.org/x/net/websocket", "(*Conn) Codec (*hybi)", Messages},
 	{"runtime", "cgocall cgocallbackg", Cgo},
 	{"os/exec", "(*Cmd).", Child},
 	{"os", "StartProcess startProcess (*Process).Wait (*Process).wait (*Process).pidfdWait (*Process).blockUntilWaitable", Child},

@@ -162,3 +162,11 @@ func (b *Builder) LeftBehind(entry string, count int, start ...string) *Builder 
 	a.Left = append(a.Left, breakdown.Helper{Entry: entry, Count: count, Start: append(Stack(start...), Serving()...)})
 	return b
 }
+
+// Woken adds goroutines that serve no request, by the function that they begin in: how often they were woken, and how often by
+// requests.
+func (b *Builder) Woken(entry string, count, requests int) *Builder {
+	a := b.anatomyOf()
+	a.Woken = append(a.Woken, breakdown.Woken{Entry: entry, Count: count, Requests: requests})
+	return b
+}

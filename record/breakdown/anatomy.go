@@ -88,6 +88,8 @@ type Anatomy struct {
 	// Left are the goroutines that requests start and that outlive their request and the trace, the most frequent first; nil in
 	// bundles from before they were counted.
 	Left []Helper `json:"left,omitempty"`
+	// Woken are the goroutines that serve no request, those woken most often first; nil in bundles from before they were counted.
+	Woken []Woken `json:"woken,omitempty"`
 	// During divides All by the traces, in their order; nil where there is one, and in bundles from
 	// before it was divided.
 	During []During `json:"during,omitempty"`

@@ -24,13 +24,16 @@ type Background struct {
 	// Started reports that a request may have started them: the function around
 	// Entry runs in requests.
 	Started bool
-	// Requests reports that the trace saw requests start them.
+	// Requests reports that the trace saw requests start them, or wake them for most of what they do.
 	Requests bool
 }
 
 // nearlyAll: a call with this part of an entry's CPU is the whole work, not one of
 // its steps.
 const nearlyAll = 0.85
+
+// mostlyWoken: goroutines that requests wake this often work for them, such as those that send what requests publish.
+const mostlyWoken = 0.5
 
 // Background returns the CPU that goroutines which serve no request spend on the user's
 // code, or that a dependency spends on goroutines of its own, largest first. Goroutines
@@ -67,17 +70,14 @@ func (p *Service) Background() (list []Background, ok bool) {
 			running[f.Function] = true
 		}
 	}
-	started := map[string]bool{}
-	for _, h := range slices.Concat(p.Anatomy.Helpers, p.Anatomy.Left) {
-		started[h.Entry] = true
-	}
+	requested := p.requested()
 	for entry, samples := range byEntry {
 		if own[entry] { // what a server that is not known does around the service's code serves requests
 			samples = slices.DeleteFunc(samples, func(s Booked) bool { return p.Stacks.Innermost(s.Stack) < 0 })
 		} else if talks[entry] {
 			continue // a server's or a client's goroutine: it carries what requests bring and get
 		}
-		b := Background{Entry: entry, Started: running[callstack.Enclosing(entry)], Dependency: !own[entry], Requests: started[entry]}
+		b := Background{Entry: entry, Started: running[callstack.Enclosing(entry)], Dependency: !own[entry], Requests: requested[entry]}
 		sum := 0.0
 		for _, s := range samples {
 			sum += float64(s.Value)
@@ -103,6 +103,20 @@ func onConnection(stack []code.Frame) bool {
 // their own.
 func (u *Table) alone(entry string) bool {
 	return u.library(entry) && !u.index.Plumbing(entry) && !u.index.Role(entry).Has(callstack.Instrument|callstack.Logging)
+}
+
+// requested returns the entries of the goroutines that requests start, or wake for most of what they do.
+func (p *Service) requested() map[string]bool {
+	found := map[string]bool{}
+	for _, h := range slices.Concat(p.Anatomy.Helpers, p.Anatomy.Left) {
+		found[h.Entry] = true
+	}
+	for _, w := range p.Anatomy.Woken {
+		if float64(w.Requests) >= mostlyWoken*float64(w.Count) {
+			found[w.Entry] = true
+		}
+	}
+	return found
 }
 
 // servants returns the entries of the goroutines that requests wait for. Waits for

@@ -39,8 +39,8 @@ var Background = diagnose.Analyzer{
 			"execution trace shows no request waiting (a worker that answers requests is not background work), by the " +
 			"function in which they started; from 10 % of the service's CPU. A dependency's goroutines count if none of them " +
 			"runs code of the service or reads and writes connections, and they belong to no client, logger or metrics. Work " +
-			"that a request starts and does not wait for is the request's own if the trace shows the start; what may be such work " +
-			"is reported with low confidence. Where: the innermost function that holds nearly all of it.",
+			"that a request starts, or wakes a goroutine for, without waiting for it is the request's own if the trace shows " +
+			"that; what may be such work is reported with low confidence. Where: the innermost function that holds nearly all of it.",
 		Remedy: "Do it less often, only for what changed, in small steps, on a copy, or in another process.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for {\n\tm.reindex() // all of it, whether anything changed or not\n\ttime.Sleep(2 * time.Millisecond)\n}",
@@ -51,11 +51,11 @@ var Background = diagnose.Analyzer{
 	Run:   runBackground,
 }
 
-// ofRequests reports whether the trace saw requests start the work, and then notes that it is theirs.
+// ofRequests reports whether the trace saw requests start the work or wake who does it, and then notes that it is theirs.
 func ofRequests(p *diagnose.Pass, b usage.Background) bool {
 	if b.Requests {
 		p.Reject("background-work", "goroutines started in %s take %s of the CPU and no request waits for them, but requests start "+
-			"them: it is their work", callstack.Short(b.Entry), diagnose.Percent(b.Share))
+			"or wake them: it is their work", callstack.Short(b.Entry), diagnose.Percent(b.Share))
 	}
 	return b.Requests
 }

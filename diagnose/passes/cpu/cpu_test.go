@@ -455,6 +455,10 @@ func TestBackground(t *testing.T) {
 	}
 	// The trace saw the requests start it: it is theirs, and named for what it does.
 	Expect(t, cpu.Background, busy().Background(10*s, rebuild...).Helper("shop/market.(*Market).keepFresh", 90, "shop/api.Query@api.go:90"))
+	// So it is if requests wake who does it, and not a timer.
+	Expect(t, cpu.Background, busy().Background(10*s, rebuild...).Woken("shop/market.(*Market).keepFresh", 100, 60))
+	Expect(t, cpu.Background, busy().Background(10*s, rebuild...).Woken("shop/market.(*Market).keepFresh", 100, 3),
+		"background-work at market.go:44")
 }
 
 // TestBackgroundOfADependency: cache2go looks at all items of a table on goroutines of its own, without any function

@@ -186,7 +186,8 @@ func TestRepeatedWithAllThatIsDoneForEach(t *testing.T) {
 			Sample(600*ms, append([]string{"strings.Repeat", builds}, around...)...).
 			Sample(200*ms, "encoding/json.Marshal", "shop/web.(*API).page@web.go:20").
 			Asks(operation.Query, item, 10*n, ms, 1, Caller(1, ms, asked...)).Within(0, 10*ms, 10).Open(t)
-		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Loops: []code.Frame{{Function: "shop/web.(*API).page", Line: loop}}}); err != nil {
+		loops := code.Compiler{Loops: []code.Frame{{Function: "shop/web.(*API).page", Line: loop}}}
+		if err := disk.WriteJSON(rec.Dir, code.File, loops); err != nil {
 			t.Fatal(err)
 		}
 		out, err := diagnose.Run(rec, body, []diagnose.Analyzer{database.NPlusOne})

@@ -246,6 +246,9 @@ func TestTimeout(t *testing.T) {
 	// connections that wait for their next request, in a server that the service brings
 	Expect(t, downstream.Timeout, load().Modules("github.com/valyala/fasthttp").Standing(40, 40, "net.(*conn).Read", "bufio.(*Reader).Peek",
 		"github.com/valyala/fasthttp.(*Server).serveConnCounted@server.go:2424"))
+	// subscribers, who send when they like
+	Expect(t, downstream.Timeout, load().Modules("github.com/gorilla/websocket").Standing(40, 40, "net.(*conn).Read",
+		"bufio.(*Reader).Peek", "github.com/gorilla/websocket.(*Conn).ReadMessage@conn.go:1000", get))
 	// slow, and waited for
 	Expect(t, downstream.Timeout, New(64, 200*ms).Rate(500).Standing(90, 110, call...))
 	// the database's

@@ -171,7 +171,8 @@ func standing(p *diagnose.Pass, s measured.Snapshot) map[code.Frame]int64 {
 		client := roles.Has(callstack.HTTPClient | callstack.RPCClient)
 		// The service's own sockets, but not the request's own connection.
 		socket := roles.Has(callstack.SocketIO) && !roles.Has(callstack.ServerIO)
-		if !p.Stacks.Serves(stack.Stack) || !client && !socket || roles.Has(callstack.DBClient) {
+		// Nor a WebSocket, on which nobody owes the next message.
+		if !p.Stacks.Serves(stack.Stack) || !client && !socket || roles.Has(callstack.DBClient|callstack.Messages) {
 			continue
 		}
 		// A server that the service brings reads there what its connections send next: no request waits.
