@@ -195,7 +195,7 @@ var domainRules = []rule{
 	{"github.com/labstack/gommon/log", "", Logging},
 	{"gopkg.in/natefinch/lumberjack.v2", "", Logging},
 	// Gathering is left out: a scrape is a response, and an exporter's purpose.
-	{"github.com/prometheus/client_golang/prometheus", "(*CounterVec) (*GaugeVec) (*HistogramVec) (*SummaryVec) (*MetricVec) (*metricMap) (*histogram) (*summary) (*counter) (*gauge) (*Timer) NewTimer v2NewTimer", Instrument},
+	{"github.com/prometheus/client_golang/prometheus", recordsMetric, Instrument},
 	{"github.com/prometheus/client_golang/prometheus/promhttp", "Instrument instrument sanitize", Instrument},
 	{"github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus", "", Instrument},
 	{"github.com/grpc-ecosystem/go-grpc-prometheus", "", Instrument},
@@ -322,6 +322,14 @@ var domainRules = []rule{
 	{"github.com/DataDog/zstd", "", Compress},
 	{"github.com/valyala/gozstd", "", Compress},
 }
+
+// recordsMetric names what a service calls to count and time. Collect and Write, of the same types, answer a scrape.
+const recordsMetric = "(*CounterVec) (*GaugeVec) (*HistogramVec) (*SummaryVec) (*MetricVec).CurryWith (*MetricVec).Delete " +
+	"(*MetricVec).GetMetric (*MetricVec).Reset (*MetricVec).hash (*metricMap).delete (*metricMap).get (*metricMap).Reset " +
+	"(*histogram).Observe (*histogram).doubleBucket (*histogram).findBucket (*histogram).limitBuckets (*histogram).maybe " +
+	"(*histogram).observe (*histogram).reset (*histogram).updateExemplar (*histogramCounts) (*summary).Observe (*summary).asyncFlush " +
+	"(*summary).flush (*summary).maybeRotate (*summary).newStream (*summary).swapBufs (*noObjectivesSummary).Observe (*counter).Add " +
+	"(*counter).Inc (*counter).updateExemplar (*gauge).Add (*gauge).Dec (*gauge).Inc (*gauge).Set (*gauge).Sub (*Timer) NewTimer v2NewTimer"
 
 var runtimeRules = []rule{
 	{"runtime", "gcAssistAlloc gcAssistAlloc1 deductAssistCredit gcParkAssist", GCAssist},

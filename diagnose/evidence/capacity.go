@@ -121,13 +121,17 @@ func (p *Set) outside() float64 {
 const leastOutside = 0.01
 
 // alone reports whether requests are known to use no database, upstream or other
-// server.
+// server: by what they wait for, or without traces, if the database is within the process, by the service's connections.
 func (p *Set) alone() bool {
+	if !p.Traced() {
+		unseen, watched := p.Max(series.PeersUnseen, "")
+		return p.UsesOnly(callstack.SQLite) && watched && unseen == 0 && len(p.Peers()) == 0
+	}
 	outside := servers
 	if !p.UsesOnly(callstack.SQLite) { // SQLite is no server: its waits are for files and locks
 		outside = slices.Concat(servers, databases)
 	}
-	return p.Traced() && p.Waits().Share(outside...) < leastOutside
+	return p.Waits().Share(outside...) < leastOutside
 }
 
 // LeastQueue is the least share of request time queued for a CPU at which requests

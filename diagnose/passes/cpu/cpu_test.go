@@ -430,6 +430,9 @@ func TestInstrument(t *testing.T) {
 		"github.com/prometheus/client_golang/prometheus/promhttp.InstrumentHandlerCounter.func1"))
 	Expect(t, cpu.Instrument, Healthy().Sample(8*s, "github.com/prometheus/client_golang/prometheus.(*Registry).Gather",
 		"github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1"))
+	Expect(t, cpu.Instrument, Healthy().Sample(8*s, "github.com/prometheus/client_golang/prometheus.(*histogram).Write",
+		"github.com/prometheus/client_golang/prometheus.processMetric",
+		"github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1"))
 	Expect(t, cpu.Instrument, Healthy().Background(6*s,
 		"go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).exportSpans",
 		"go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).processQueue"), "instrumentation-cost")
@@ -535,6 +538,24 @@ func TestGrowth(t *testing.T) {
 	asked := grows().Series(series.HostBusy, "", others).Series(series.PeersCPU, series.Labels("program", "backend", "port", "9001"),
 		func(w int) float64 { return rising(0.5)(w) * 2.5 }) // the service asks them
 	Expect(t, cpu.Growth, asked, "grows-with-state at door.go:34")
+}
+
+// TestGrowthOfFewRequests: a service that slows down answers fewer and fewer. Its run is divided by requests then, not by time.
+func TestGrowthOfFewRequests(t *testing.T) {
+	slower := func(requests float64) *Builder {
+		sent := func(w int) float64 { // by the end of a window; the time between two grows ninefold
+			return math.Floor(requests / 60 * (math.Sqrt(0.35*0.35+4*0.022*float64(w+1)) - 0.35) / (2 * 0.022))
+		}
+		return Healthy().Sample(20*s, "shop/door.(*History).count@door.go:34", Route).
+			Series(series.LoadRequests, "", func(w int) float64 { return sent(w) - sent(w-1) }).
+			Series(series.ProcessUser, "", func(int) float64 { return 5e7 }).
+			Series("/gc/heap/live:bytes", "", func(w int) float64 { return 1e6 * float64(10+w) })
+	}
+	found := Expect(t, cpu.Growth, slower(60), "grows-with-state at door.go:34")
+	if len(found) == 1 && !strings.Contains(found[0].Title, "4.") {
+		t.Errorf("between the first and the last quarter of the requests their cost grows more than fourfold: %s", found[0].Title)
+	}
+	ExpectUnjudged(t, cpu.Growth, slower(30), "grows-with-state")
 }
 
 // TestMapUse: a map that is searched or ranged over is not one that is filled.

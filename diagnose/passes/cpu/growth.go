@@ -17,10 +17,11 @@ import (
 
 const (
 	growsWithState = "grows-with-state"
-	// growthSpans is the number of equal parts of the steady span. A trend is
+	// growthSpans is the number of parts of the steady span, from fewestSpans on. A trend is
 	// assessed from that many points: with fewer, Kendall's test has no power; with
 	// more, each covers only a few requests.
 	growthSpans = 12
+	fewestSpans = 8
 	// leastGrowth is the least factor, between the first and the last spans, by
 	// which the cost per request must rise; leastFilled is that of the stored data.
 	// A warming cache or a heap that finds its size grows less than either.
@@ -50,7 +51,7 @@ var Growth = diagnose.Analyzer{
 			"sorted or copied in full, an answer that contains everything. It is reported before it brings the service " +
 			"down.",
 		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a quarter or " +
-			"more, nearly steadily (Kendall's test over twelve points, three standard errors), while the live heap or the " +
+			"more, nearly steadily (Kendall's test over eight to twelve points, three standard errors), while the live heap or the " +
 			"database's own cost grows by a tenth. Parts of the run in which other programs took more of the host do not " +
 			"count. Where: the service's function with the most CPU.",
 		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of everything, and a " +
@@ -113,7 +114,7 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // grew.
 type growth struct {
 	factor      float64 // of the CPU time per request
-	first, last float64 // CPU time per request in the first and last span, ns
+	first, last float64 // CPU time per request in the first and last quarter of the run, ns
 	filled      float64 // factor of the stored data; 1 if unknown
 	kept        string  // what that is
 	// stored is the part of the mean cost over the run that exceeds the cost with nothing
@@ -124,9 +125,9 @@ type growth struct {
 // grows applies the rule: the cost per request rises, other programs do not explain
 // it, and stored data grows too.
 func grows(p *diagnose.Pass) (g growth, ok bool) {
-	own, database, foreign, ok := perRequest(p)
-	if !ok {
-		p.Unjudged(growsWithState, "CPU time per request is not known over enough of the run")
+	own, database, foreign, why := perRequest(p)
+	if why != "" {
+		p.Unjudged(growsWithState, "%s", why)
 		return g, false
 	}
 	// The database's CPU counts: an unindexed table that fills up costs there, not
@@ -156,7 +157,8 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 			"live heap nor other stored data grew", diagnose.Times(factor))
 		return g, false
 	}
-	g = growth{factor: factor, first: total[0], last: total[len(total)-1], filled: filled, kept: kept}
+	g = growth{factor: factor, filled: filled, kept: kept}
+	g.first, g.last = ends(total)
 	g.stored, g.database = stored(p, total, database)
 	return g, true
 }
@@ -164,14 +166,13 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 // undisturbed returns the costs of those spans in which other programs took no more of the host than in the first ones. It
 // ignores a rise of 0.1 CPUs, and returns nil if too few spans are left to show a trend.
 func undisturbed(costs, foreign []float64) (kept []float64) {
-	const leastSpans = 2 * growthSpans / 3
-	usual := median(foreign[:growthSpans/4])
+	usual := median(foreign[:len(foreign)/4])
 	for i, c := range costs {
 		if foreign[i] <= usual+0.1 {
 			kept = append(kept, c)
 		}
 	}
-	if len(kept) < leastSpans {
+	if len(kept) < 2*len(costs)/3 {
 		return nil
 	}
 	return kept
@@ -185,12 +186,12 @@ func (g growth) grown(share float64) float64 {
 }
 
 // stored returns growth's stored and database. costs per request, and the database's part
-// of them, are of growthSpans equal parts of the steady span. The first of them is not
+// of them, are of the parts of the steady span. The first of them is not
 // the cost with nothing stored: the warm-up has stored data already, and a fast service
 // grows within seconds. So that cost is the intercept of the line through costs over the
 // requests so far. 0 if unknown.
 func stored(p *diagnose.Pass, costs, database []float64) (grown, db float64) {
-	requests := spans(p, series.LoadRequests)
+	requests := division(p, len(costs)).of(p.Series(series.LoadRequests, "").Values)
 	before := 0.0
 	for _, n := range p.Record.Series(series.LoadRequests, "", timebase.Span{To: p.Steady().From}).Values {
 		if n > 0 {
@@ -220,65 +221,102 @@ func (g growth) evidence() []findings.Evidence {
 }
 
 // perRequest returns CPU time per request, in ns, of the service and of its
-// database, and the number of CPUs used by programs that it does not ask, over growthSpans equal
-// parts of the steady span. ok is false if a span has too few requests or the CPU
-// was not recorded. A database that was not watched counts 0.
-func perRequest(p *diagnose.Pass) (own, database, foreign []float64, ok bool) {
-	requests := spans(p, series.LoadRequests)
-	user, system := spans(p, series.ProcessUser), spans(p, series.ProcessSystem)
-	db, busy, generator := spans(p, series.DBCPU), spans(p, series.HostBusy), spans(p, series.GeneratorCPU)
-	peers := parts(p.PeersCPU())
-	if requests == nil || user == nil || system == nil {
-		return nil, nil, nil, false
+// database, and the number of CPUs used by programs that it does not ask, over the
+// parts of the steady span. why says what is missing: the CPU was not recorded, or there are too few requests. A database that was
+// not watched counts 0.
+func perRequest(p *diagnose.Pass) (own, database, foreign []float64, why string) {
+	all, _ := p.Series(series.LoadRequests, "").Sum()
+	n := min(growthSpans, int(all/leastPerSpan))
+	if n < fewestSpans {
+		few := diagnose.Counted(all, "request is", "requests are")
+		return nil, nil, nil, few + " too few to see a trend; a longer run has more"
 	}
+	by := division(p, n)
+	read := func(name string) []float64 { return by.of(p.Series(name, "").Values) }
+	requests, user, system := read(series.LoadRequests), read(series.ProcessUser), read(series.ProcessSystem)
+	if requests == nil || user == nil || system == nil {
+		return nil, nil, nil, "the service's CPU time was not recorded over enough of the run"
+	}
+	db, busy, generator, peers := read(series.DBCPU), read(series.HostBusy), read(series.GeneratorCPU), by.of(p.PeersCPU())
 	at := func(list []float64, i int) float64 {
 		if list == nil {
 			return 0
 		}
 		return list[i]
 	}
-	span := p.Steady().Len().Seconds() * 1e9 / growthSpans
+	window := p.Steady().Len().Seconds() * 1e9 / float64(by[n])
 	for i := range requests {
 		// A span with hardly any requests says nothing about their cost.
-		if requests[i] < leastPerSpan {
-			return nil, nil, nil, false
+		if requests[i] < leastPerSpan-1 { // whole windows are divided
+			return nil, nil, nil, fmt.Sprintf("a part of the run has only %s; a longer run has more",
+				diagnose.Counted(requests[i], "request", "requests"))
 		}
 		mine := user[i] + system[i]
 		own = append(own, mine/requests[i])
 		database = append(database, at(db, i)/requests[i])
-		foreign = append(foreign, math.Max(0, at(busy, i)-mine-at(db, i)-at(generator, i)-at(peers, i))/span)
+		foreign = append(foreign, math.Max(0, at(busy, i)-mine-at(db, i)-at(generator, i)-at(peers, i))/(window*float64(by[i+1]-by[i])))
 	}
-	return own, database, foreign, true
+	return own, database, foreign, ""
 }
 
 // leastPerSpan is the number of requests at which single ones do not decide a mean.
 const leastPerSpan = 5
 
-// spans returns a counter's amounts in growthSpans equal parts of the steady span,
-// scaled up for missing windows; nil if a part was not recorded at all.
-func spans(p *diagnose.Pass, name string) []float64 {
-	return parts(p.Series(name, "").Values)
+// parts divides the windows of the steady span: the index of each part's first window, and behind them the number of windows.
+type parts []int
+
+// division divides the steady span into n parts of the same length, or if one of them has too few requests, of the same number
+// of them: a service that slows down answers fewer in the end.
+func division(p *diagnose.Pass, n int) parts {
+	requests := p.Series(series.LoadRequests, "").Values
+	same := make(parts, n+1)
+	for i := range same {
+		same[i] = i * len(requests) / n
+	}
+	counts := same.of(requests)
+	if counts == nil || slices.Min(counts) >= leastPerSpan {
+		return same
+	}
+	all := 0.0
+	for _, c := range counts {
+		all += c
+	}
+	by, so := make(parts, 1, n+1), 0.0
+	for i, v := range requests {
+		if len(by) < n && so >= all*float64(len(by))/float64(n) {
+			by = append(by, i)
+		}
+		if v > 0 {
+			so += v
+		}
+	}
+	for len(by) <= n {
+		by = append(by, len(requests))
+	}
+	return by
 }
 
-// parts sums values up over growthSpans parts, as spans does.
-func parts(values []float64) []float64 {
-	if len(values) < 2*growthSpans {
+// of sums values up over the parts,
+// scaled up for missing windows; nil if a part was not recorded at all.
+func (d parts) of(values []float64) []float64 {
+	n := len(d) - 1
+	if len(values) < d[n] || d[n] < 2*n {
 		return nil
 	}
-	sums := make([]float64, growthSpans)
+	sums := make([]float64, n)
 	for i := range sums {
-		part := values[i*len(values)/growthSpans : (i+1)*len(values)/growthSpans]
-		n := 0
+		part := values[d[i]:d[i+1]]
+		known := 0
 		for _, v := range part {
 			if !math.IsNaN(v) {
 				sums[i] += v
-				n++
+				known++
 			}
 		}
-		if n == 0 {
+		if known == 0 {
 			return nil
 		}
-		sums[i] *= float64(len(part)) / float64(n)
+		sums[i] *= float64(len(part)) / float64(known)
 	}
 	return sums
 }
@@ -293,8 +331,7 @@ func trend(values []float64) (factor float64, sure bool) {
 	if n < 4 {
 		return 1, false
 	}
-	quarter := max(1, n/4)
-	from, to := median(values[:quarter]), median(values[n-quarter:])
+	from, to := ends(values)
 	// Written so that NaN returns as well.
 	if !(from >= 0) || from == to {
 		return 1, false
@@ -312,6 +349,12 @@ func trend(values []float64) (factor float64, sure bool) {
 	}
 	deviation := math.Sqrt(float64(n*(n-1)*(2*n+5)) / 18)
 	return to / from, float64(s) >= surely*deviation
+}
+
+// ends returns the medians of the first and the last quarter of values, of which there are four or more.
+func ends(values []float64) (first, last float64) {
+	quarter := len(values) / 4
+	return median(values[:quarter]), median(values[len(values)-quarter:])
 }
 
 func median(values []float64) float64 {

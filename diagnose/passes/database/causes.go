@@ -60,6 +60,8 @@ var unprepared = diagnose.Cause{
 	},
 	Verify: "Run again: no waits in the driver's prepare, and less of the server's CPU outside execution.",
 	Cases:  []string{"postal-rates", "fare-finder"},
+	// A statement must be prepared on each new connection.
+	FollowsFrom: []string{"db-pool-churn"}, SamePlace: true,
 }
 
 var writerLock = diagnose.Cause{

@@ -33,6 +33,26 @@ func sqliteStack(place string) []string {
 		"database/sql.(*DB).queryDC", "database/sql.(*DB).QueryContext", place}
 }
 
+// TestSQLiteWithoutTraces: a relay for WebSockets has no requests in its traces. Its connections show that nobody on this host works
+// for it, so that the CPU of others is not its own, and a scan that takes all of its CPU is worth all of that.
+func TestSQLiteWithoutTraces(t *testing.T) {
+	scan := operation.SQLiteScan{Table: "sales", Rows: 30000, Columns: []string{"stall"}, Equal: []string{"stall"}}
+	found := func(unseen float64) findings.Finding {
+		b := New(8, 400*ms).CPU(2, 1.99, 0.8, 0.1, -1).NoAnatomy().Gauge(series.PeersUnseen, "", unseen)
+		b.Sample(9900*ms, sqliteStack(listAt)...)
+		n := int64(b.Requests())
+		b.Asks(operation.Query, sales, n, 390*ms, 1, Caller(1, 390*ms, sqliteStack(listAt)...)).SQLite("wal").
+			Plan([]string{"SCAN sales"}, scan)
+		return ExpectFirst(t, suite.All(), b, "db-slow-query").Findings[0]
+	}
+	if f := found(0); f.GainCeiling < 5 || !has(f, "390 ms each") {
+		t.Errorf("worth %.2fx: %+v", f.GainCeiling, f.Evidence)
+	}
+	if f := found(1); f.GainCeiling > 2 {
+		t.Errorf("what it asks may run on this host, and it is worth %.2fx", f.GainCeiling)
+	}
+}
+
 // onePool is a service whose requests queue for the one connection of SQLite, within
 // which the service works: 92 % of its CPU is there.
 func onePool() *Builder {

@@ -100,7 +100,7 @@ func leads(p *diagnose.Pass, lead evidence.Asked, from string, share float64) (f
 	each := demand.PerRequest(p, lead.Calls)
 	facts = append(facts, diagnose.Fact(from, share, diagnose.Ratio,
 		"requests spend %s of their time in the statement and in queues that it causes: %s, %s each",
-		diagnose.Percent(share), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(lead.Took()/max(1e-9, each))))
+		diagnose.Percent(share), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(took(p, lead)/max(1e-9, each))))
 	if who, ok := asker.Counted(p, lead.Text); ok {
 		facts = append(facts, who)
 	}
