@@ -168,6 +168,13 @@ func (b *Builder) Statement(text string, calls int64, mean time.Duration, rows, 
 	return b.Counter(series.StatementHits, labels, blocks*float64(calls))
 }
 
+// Compiled says in which part of the last statement's time, 0 to 1, the server compiled its plan.
+func (b *Builder) Compiled(part float64) *Builder {
+	s := &b.statements[len(b.statements)-1]
+	s.Compiling = time.Duration(part * float64(s.Time))
+	return b
+}
+
 // Tables adds the database's catalogue entries for the tables of plans, and the
 // results of hypopg for the last statement.
 func (b *Builder) Tables(tables []database.Table, checks ...database.IndexCheck) *Builder {

@@ -46,7 +46,7 @@ type statement struct {
 	users  map[uint32]bool // who called it
 	label  string
 	sum    server.Figures // since it was first followed; never falls
-	counts [9]observe.Counter
+	counts [10]observe.Counter
 
 	steady    server.Figures // in the steady span; times in ns
 	text      string         // empty until fetched
@@ -170,7 +170,7 @@ func (l *ledger) count(s *statement, at time.Duration) {
 	const ms = float64(time.Millisecond)
 	put := func(i int, name string, sum float64, zeros bool, total *float64) {
 		s.counts[i].Read(at, sum, func(w int64, amount float64) {
-			if zeros || amount > 0 {
+			if name != "" && (zeros || amount > 0) {
 				l.meter.Put(name, s.label, w, amount)
 			}
 			if l.isSteady(w) {
@@ -189,6 +189,7 @@ func (l *ledger) count(s *statement, at time.Duration) {
 	if l.planning {
 		put(8, series.StatementPlan, s.sum.Plan*ms, false, &s.steady.Plan)
 	}
+	put(9, "", s.sum.JIT*ms, false, &s.steady.JIT) // its total is enough
 }
 
 // width is the windows' width; in tests a ledger may have none.
@@ -227,7 +228,7 @@ func (s *statement) record() database.Statement {
 		QueryID: strconv.FormatInt(s.id, 10), Text: s.text,
 		Calls: whole(f.Calls), Time: time.Duration(f.Exec), Rows: whole(f.Rows),
 		Hits: whole(f.Hits), Reads: whole(f.Reads), Dirtied: whole(f.Dirtied), Temp: whole(f.Temp), WAL: whole(f.WAL),
-		Planning: time.Duration(f.Plan),
-		Plan:     s.plan, PlanError: s.planError, PlanSource: s.planSource, Checks: s.checks,
+		Planning: time.Duration(f.Plan), Compiling: time.Duration(f.JIT),
+		Plan: s.plan, PlanError: s.planError, PlanSource: s.planSource, Checks: s.checks,
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	pgserver "github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/series"
@@ -68,6 +70,9 @@ func seesEverything(t *testing.T, server *target.Server, major int) {
 		exec(t, conn, "SET work_mem = '64kB'")
 		exec(t, conn, "SELECT * FROM orders ORDER BY note, id DESC")
 		exec(t, conn, "CHECKPOINT")
+		exec(t, conn, "SET jit_above_cost = 0")
+		exec(t, conn, "SELECT sum(id * uid + length(note)) FROM orders WHERE $1::int < uid", 7)
+		exec(t, conn, "RESET jit_above_cost")
 		// An idle backend of version 15 or later keeps its figures for 10 s.
 		_, _ = conn.Exec(t.Context(), "SELECT pg_stat_force_next_flush()")
 		sum := func(name string) float64 { n, _ := r.Sum(name, "*"); return n }
@@ -83,7 +88,7 @@ func seesEverything(t *testing.T, server *target.Server, major int) {
 		if major >= 14 || major == 0 {
 			r.until(t, "sessions", func() bool { return len(r.windows(series.DBSessions)) > 0 })
 		}
-		r.until(t, "the calls", func() bool { return sum(series.StatementCalls) > 12.9 })
+		r.until(t, "the calls", func() bool { return sum(series.StatementCalls) > 14.9 })
 		r.more(t, 25) // two rounds of what is asked for seldom
 		r.stop()
 		r.healthy(t)
@@ -94,6 +99,7 @@ func seesEverything(t *testing.T, server *target.Server, major int) {
 		if s := r.store.Statements[i]; s.Calls != 9 || s.Planning <= 0 || !strings.Contains(string(s.Plan), "Plan") {
 			t.Errorf("%s: %+v", role, s)
 		}
+		compiles(t, conn, r.store.Statements)
 		for _, s := range r.store.Statements {
 			if strings.Contains(s.Text, pgserver.Marker) {
 				t.Errorf("%s: our own statement is reported: %s", role, s.Text)
@@ -103,5 +109,24 @@ func seesEverything(t *testing.T, server *target.Server, major int) {
 			t.Errorf("%s: %v idle connections of the target", role, n)
 		}
 		exec(t, conn, "RESET work_mem")
+	}
+}
+
+// compiles: what a server says of compiling a statement's plan is kept, and is a part of the statement's time.
+func compiles(t *testing.T, conn *pgx.Conn, statements []database.Statement) {
+	t.Helper()
+	var counts bool
+	if err := conn.QueryRow(t.Context(), `SELECT pg_jit_available() AND EXISTS (SELECT FROM pg_attribute
+		WHERE attrelid = 'pg_stat_statements'::regclass AND attname = 'jit_generation_time')`).Scan(&counts); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		summed := strings.Contains(s.Text, "sum(id")
+		switch {
+		case summed && counts && (s.Compiling <= 0 || s.Compiling > s.Time):
+			t.Errorf("compiling takes %v of %v", s.Compiling, s.Time)
+		case (!summed || !counts) && s.Compiling != 0:
+			t.Errorf("%v of compiling, which the server does not do or does not count: %s", s.Compiling, s.Text)
+		}
 	}
 }

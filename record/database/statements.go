@@ -78,6 +78,8 @@ type Statement struct {
 	WAL     int64 `json:"wal_bytes,omitempty"`
 	// Planning is the time spent in planning; 0 unless the server tracks it.
 	Planning time.Duration `json:"planning_ns,omitempty"`
+	// Compiling is the part of Time in which the server compiled the plan (JIT); 0 before PostgreSQL 15, which does not count it.
+	Compiling time.Duration `json:"jit_ns,omitempty"`
 	// Plan is EXPLAIN (FORMAT JSON) of the statement, nil if there is none; PlanError
 	// then says why. It is a generic plan if the parameters are unknown.
 	Plan      json.RawMessage `json:"plan,omitempty"`

@@ -131,6 +131,13 @@ const leastInside = 0.2
 // readParts read a request's parts. What they return cannot be kept for another.
 var readParts = []string{"net/http.(*Request).FormFile", "net/http.(*Request).ParseMultipartForm", "mime/multipart.(*Reader).ReadForm"}
 
+// iterates reports whether a function takes an iteration to its next element, such as pebble's (*mergingIter).nextEntry: there is no
+// result of it to keep.
+func iterates(function string) bool {
+	name := strings.ToLower(function[strings.LastIndexByte(function, '.')+1:])
+	return slices.ContainsFunc([]string{"next", "prev", "seek", "advance"}, func(step string) bool { return strings.HasPrefix(name, step) })
+}
+
 // describe names the library functions that take a call's CPU. The line itself cannot be
 // optimised then, only do the named part less often.
 func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
@@ -158,6 +165,10 @@ func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
 		f.Title += ", most of it in " + names[0]
 		f.Remedy = fmt.Sprintf("At %s keep the result of %s for the same input (parse, compile or validate it once), or call it "+
 			"less often.", diagnose.At(at), names[0])
+		if iterates(c.Functions[0]) {
+			f.Remedy = fmt.Sprintf("At %s pass over fewer elements: give the iteration a bound, or let it seek to what is wanted, instead "+
+				"of calling %s for each.", diagnose.At(at), names[0])
+		}
 		if slices.Contains(readParts, c.Functions[0]) {
 			f.Remedy = fmt.Sprintf("At %s read the parts of the request as they arrive (Request.MultipartReader) and hand each on: "+
 				"%s first keeps the whole body in memory, or in a file.", diagnose.At(at), names[0])

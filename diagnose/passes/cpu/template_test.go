@@ -111,6 +111,11 @@ func TestWhatALibrarysCallSpends(t *testing.T) {
 	if len(upload) == 1 && !strings.Contains(upload[0].Remedy, "MultipartReader") {
 		t.Errorf("a request's parts differ each time: %s", upload[0].Remedy)
 	}
+	step := Expect(t, cpu.Hot, Healthy().Sample(4*s, "runtime.cmpstring", "github.com/cockroachdb/pebble.(*mergingIter).nextEntry",
+		"github.com/cockroachdb/pebble.(*Iterator).Next", "shop/store.(*iterator).Next@store.go:73"), "cpu-hot-function at store.go:73")
+	if len(step) == 1 && !strings.Contains(step[0].Remedy, "give the iteration a bound") {
+		t.Errorf("an iteration's steps: %s", step[0].Remedy)
+	}
 	// Validation is the entry point: the caller cannot keep what the visitor below it returns.
 	validate := append([]string{"github.com/graphql-go/graphql/language/visitor.Visit", lib + "ValidateDocument"}, do...)
 	found = Expect(t, cpu.Hot, Healthy().Sample(4*s, validate...), "cpu-hot-function at web.go:45")

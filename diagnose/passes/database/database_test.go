@@ -46,6 +46,29 @@ func TestSlowQuery(t *testing.T) {
 		Statement("SELECT 1", n, 300*us, 1, 1, "")) // wasteful, but hardly any time
 }
 
+// TestCompiledPlan: where the server spends much of a statement's time on compiling its plan, not doing so is advised first.
+func TestCompiledPlan(t *testing.T) {
+	const jit = "jit = off"
+	remedy := func(part float64) string {
+		b := idle()
+		b.Statement("SELECT pg_sleep($1)", int64(b.Requests()), 35*ms, 1, 0, "").Compiled(part)
+		found := Expect(t, slow.Query, b, "db-slow-query")
+		if len(found) != 1 {
+			t.FailNow()
+		}
+		if has(found[0], "compiles its plan (JIT) in 60 %") != (part > 0.5) {
+			t.Errorf("%v: %+v", part, found[0].Evidence)
+		}
+		return found[0].Remedy
+	}
+	if got := remedy(0.6); !strings.Contains(got, jit) || !strings.Contains(got, "Then: ") {
+		t.Errorf("compiling: %s", got)
+	}
+	if got := remedy(0.1); strings.Contains(got, jit) {
+		t.Errorf("hardly compiling: %s", got)
+	}
+}
+
 // TestSlowQueryOnUsedUpCPUs: if the server uses up the CPUs, a short statement waits for
 // one too. The long one is worth its share of the execution, not of the waits.
 func TestSlowQueryOnUsedUpCPUs(t *testing.T) {

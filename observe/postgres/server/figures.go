@@ -11,18 +11,19 @@ type Figures struct {
 	Temp                 float64 // temporary blocks read and written
 	WAL                  float64 // bytes
 	Exec, Plan           float64 // ms
+	JIT                  float64 // of Exec, the ms in which the server compiled the plan
 }
 
 // Minus returns the difference from an earlier reading.
 func (f Figures) Minus(g Figures) Figures {
-	return f.Plus(Figures{-g.Calls, -g.Rows, -g.Reads, -g.Hits, -g.Dirtied, -g.Temp, -g.WAL, -g.Exec, -g.Plan})
+	return f.Plus(Figures{-g.Calls, -g.Rows, -g.Reads, -g.Hits, -g.Dirtied, -g.Temp, -g.WAL, -g.Exec, -g.Plan, -g.JIT})
 }
 
 // Plus returns the sum, over users or intervals.
 func (f Figures) Plus(g Figures) Figures {
 	return Figures{
 		f.Calls + g.Calls, f.Rows + g.Rows, f.Reads + g.Reads, f.Hits + g.Hits, f.Dirtied + g.Dirtied, f.Temp + g.Temp,
-		f.WAL + g.WAL, f.Exec + g.Exec, f.Plan + g.Plan,
+		f.WAL + g.WAL, f.Exec + g.Exec, f.Plan + g.Plan, f.JIT + g.JIT,
 	}
 }
 

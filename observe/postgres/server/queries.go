@@ -139,11 +139,11 @@ func (s *Session) setting(ctx context.Context, name string) (value string) {
 }
 
 // StatementQueries returns the queries for the columns of the extension's version: version
-// 1.8 (PostgreSQL 13) renamed total_time and added planning, 1.9 added toplevel. A server
+// 1.8 (PostgreSQL 13) renamed total_time and added planning, 1.9 added toplevel, 1.10 (PostgreSQL 15) compiling. A server
 // that was upgraded may still have an older extension.
 func StatementQueries(function string, columns []string) Queries {
 	has := func(name string) bool { return slices.Contains(columns, name) }
-	exec, plan, wal, toplevel := "total_time", "0::float8", "0::float8", ""
+	exec, plan, wal, jit, toplevel := "total_time", "0::float8", "0::float8", "0::float8", ""
 	if has("total_exec_time") {
 		exec = "total_exec_time"
 	}
@@ -153,13 +153,16 @@ func StatementQueries(function string, columns []string) Queries {
 	if has("wal_bytes") {
 		wal = "wal_bytes::float8"
 	}
+	if has("jit_generation_time") { // deforming, counted since PostgreSQL 17, is a part of these
+		jit = "jit_generation_time + jit_inlining_time + jit_optimization_time + jit_emission_time"
+	}
 	if has("toplevel") {
 		toplevel = " AND toplevel"
 	}
 	return Queries{
 		Statements: "SELECT /* redline */ statement_timestamp(), clock_timestamp(), userid, queryid, calls::float8, rows::float8, " +
 			"shared_blks_read::float8, shared_blks_hit::float8, shared_blks_dirtied::float8, " +
-			"(temp_blks_read + temp_blks_written)::float8, " + wal + ", " + exec + ", " + plan +
+			"(temp_blks_read + temp_blks_written)::float8, " + wal + ", " + exec + ", " + plan + ", " + jit +
 			" FROM " + function + "(false) WHERE dbid = $1 AND queryid IS NOT NULL AND calls > 0" + toplevel,
 		Authors: "SELECT /* redline */ queryid, userid, left(query, $3) FROM " + function +
 			"(true) WHERE dbid = $1 AND queryid = ANY($2) AND calls > 0" + toplevel + " ORDER BY queryid, userid LIMIT 2000",

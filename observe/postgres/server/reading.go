@@ -104,7 +104,7 @@ func (r *Reading) readStatements(rows pgx.Rows) error {
 	var f Figures
 	for rows.Next() {
 		if err := rows.Scan(&at.Before, &at.After, &e.User, &e.Query, &f.Calls, &f.Rows, &f.Reads, &f.Hits, &f.Dirtied,
-			&f.Temp, &f.WAL, &f.Exec, &f.Plan); err != nil {
+			&f.Temp, &f.WAL, &f.Exec, &f.Plan, &f.JIT); err != nil {
 			return fmt.Errorf("read pg_stat_statements: %w", err)
 		}
 		// The function gathers all rows before the first is sent, so the

@@ -30,6 +30,7 @@ type cost struct {
 	read         demand.Rows // what the service spends on its rows, if many is set
 	many         bool        // it returns more rows than a page shows, and fewer are the remedy
 	groups       bool        // it groups all rows that match for a page of them
+	compiling    float64     // the part of its time in which the server compiles its plan, 0 to 1
 }
 
 // costOf gathers it: the means of pg_stat_statements, the blocks of the windows,
@@ -39,7 +40,8 @@ type cost struct {
 func costOf(p *diagnose.Pass, s database.Statement) cost {
 	calls := float64(s.Calls)
 	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError,
-		planSource: s.PlanSource, checks: s.Checks, confidence: findings.Medium}
+		planSource: s.PlanSource, checks: s.Checks, confidence: findings.Medium,
+		compiling: float64(s.Compiling) / max(1, float64(s.Time))}
 	labels := series.Labels("queryid", s.QueryID)
 	hits, okHits := p.Sum(series.StatementHits, labels)
 	reads, okReads := p.Sum(series.StatementReads, labels)
@@ -160,6 +162,10 @@ func (c cost) evidence() []findings.Evidence {
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks",
 			"each call touches %s of 8 KiB and returns %s", c.blocksText(), diagnose.Mean(c.rows, "row", "rows")))
 	}
+	if c.compiling >= mostlyCompiled {
+		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.compiling, diagnose.Ratio,
+			"the server compiles its plan (JIT) in %s of its time", diagnose.Percent(c.compiling)))
+	}
 	switch node := c.scan.Node; {
 	case c.planned:
 		text := fmt.Sprintf("plan: %s on %s", node.Type, node.Relation)
@@ -204,6 +210,18 @@ func checked(c database.IndexCheck) string {
 // deletion's references lack, or else to look at the executed plan. No index serves a random
 // order.
 func (c cost) remedy(text string) string {
+	if c.compiling >= mostlyCompiled {
+		return fmt.Sprintf("Do not let the server compile the plan, which takes %s of the statement's time: jit = off for the service's "+
+			"role (ALTER ROLE ... SET jit = off), or a higher jit_above_cost. Then: ", diagnose.Percent(c.compiling)) + c.less(text)
+	}
+	return c.less(text)
+}
+
+// mostlyCompiled is the part of a statement's time from which not compiling its plan comes first: it needs no change of the statement.
+const mostlyCompiled = 0.3
+
+// less is the remedy by which the statement does less.
+func (c cost) less(text string) string {
 	switch {
 	case statement.Shuffles(text):
 		return shuffled
