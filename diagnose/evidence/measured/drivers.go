@@ -61,7 +61,7 @@ func (p *Run) MayQuery() bool {
 // databaseWords are parts of the module paths of drivers and of what sits on them, as far as these do not contain "sql".
 var databaseWords = []string{"sql", "pgx", "lib/pq", "go-pg/", "gorm", "entgo.io", "xorm", "uptrace/bun", "upper/db", "goqu", "squirrel",
 	"clickhouse", "snowflake", "duckdb", "godror", "go-ora", "oci8", "ibm_db", "go-hdb", "odbc", "presto", "trino", "spanner", "firebird",
-	"cockroach", "vertica", "databricks", "dolthub", "avatica"}
+	"cockroach-go", "vertica", "databricks", "dolthub", "avatica"}
 
 // ofDatabase reports whether a module's path looks like that of a driver or of what sits on one.
 func ofDatabase(module string) bool {
