@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/disk"
@@ -204,6 +205,25 @@ func TestErrorOfAShare(t *testing.T) {
 	runWith(t, New(16, 8*time.Millisecond), func(p *diagnose.Pass) {
 		if p.TimeError(0.5) != 0 || p.CPUError(0.5) != 0 {
 			t.Error("nothing was observed, and the error is known")
+		}
+	})
+}
+
+// TestSourceSaysWhatItLacks: what a source that works says of the data that it lacks is the reason, not how such data are had.
+func TestSourceSaysWhatItLacks(t *testing.T) {
+	runWith(t, New(8, time.Millisecond), func(p *diagnose.Pass) {
+		p.Record.Run.Sources = []record.SourceHealth{
+			{Name: "profiles", OK: true, Why: "late; the allocs profile is empty, and the target may not sample it"},
+			{Name: "postgres", OK: true, Why: "no statement figures, because pg_stat_statements is not installed: run CREATE EXTENSION"},
+		}
+		if err := disk.WriteJSON(p.Record.Dir, database.File, database.Statements{Database: "shop"}); err != nil {
+			t.Fatal(err)
+		}
+		if why := p.Explain(diagnose.NeedAllocs); why != "the allocs profile is empty, and the target may not sample it" {
+			t.Errorf("allocations: %s", why)
+		}
+		if why := p.Explain(diagnose.NeedStatements); !strings.Contains(why, "CREATE EXTENSION") {
+			t.Errorf("statements: %s", why)
 		}
 	})
 }

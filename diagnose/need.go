@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,17 @@ func (p *Pass) Explain(n Need) string {
 		}
 		return ""
 	}
+	// A source that works may still say that it lacks something.
+	remark := func(source, about string) string {
+		for _, s := range p.Record.Run.Sources {
+			for clause := range strings.SplitSeq(s.Why, "; ") {
+				if s.Name == source && s.OK && strings.Contains(clause, about) {
+					return clause
+				}
+			}
+		}
+		return ""
+	}
 	why := ""
 	switch n {
 	case NeedAnatomy:
@@ -53,7 +65,7 @@ func (p *Pass) Explain(n Need) string {
 	case NeedCPUProfile:
 		why = reason("profiles", "no CPU profile")
 	case NeedAllocs:
-		why = reason("profiles", "no allocation profile")
+		why = cmp.Or(reason("profiles", "no allocation profile"), remark("profiles", "allocs profile"))
 	case NeedMutex:
 		why = reason("profiles", "no mutex profile")
 	case NeedRuntime:
@@ -67,7 +79,7 @@ func (p *Pass) Explain(n Need) string {
 				"judged from traces"
 		}
 		if s := p.Statements(); why == "" && s != nil {
-			why = "the server counted no statement in the measured span"
+			why = cmp.Or(remark("postgres", "statement figures"), "the server counted no statement in the measured span")
 		}
 	}
 	if why == "" {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/redline-go/redline/record/database"
 )
 
 // Advice is the remedy for a scan.
@@ -85,6 +87,9 @@ func (s Scan) Advise() Advice {
 		case isNull, notNull, isTrue, isFalse:
 			nulls = append(nulls, c)
 		}
+	}
+	if len(d.why) > 0 { // a field selects, and what all rows have alike adds nothing to it
+		d.equal = slices.DeleteFunc(d.equal, func(k key) bool { return s.single(k.column) })
 	}
 	sort := s.order(d.equal)
 	for _, c := range ranges {
@@ -171,9 +176,33 @@ func (s Scan) addEqual(d *design, c condition) {
 			d.why = append(d.why, fmt.Sprintf("%s indexes %s itself, and so does not serve %s.", i, quote(c.inner), c.expression))
 		}
 	case c.function == "" && hiddenField.MatchString(c.expression):
-		d.why = append(d.why, fmt.Sprintf("An index on the expression serves it: CREATE INDEX ON %s ((%s)), with the statement's "+
-			"own key.", quote(s.Node.Relation), hiddenField.ReplaceAllString(c.expression, " ->> 'key'")))
+		why := fmt.Sprintf("An index on the expression serves %s: CREATE INDEX ON %s ((%s)), with the statement's own key.", c.expression,
+			quote(s.Node.Relation), hiddenField.ReplaceAllString(c.expression, " ->> 'key'"))
+		if i := s.looking(c.inner); i != "" {
+			why += fmt.Sprintf(" So does %s (GIN), if the statement compares %s @> jsonb_build_object(key, value).", i, quote(c.inner))
+		}
+		d.why = append(d.why, why)
 	}
+}
+
+// single reports whether a column has one value in all rows, by the planner's statistics.
+func (s Scan) single(column string) bool {
+	return s.Table != nil && slices.ContainsFunc(s.Table.Columns, func(c database.Column) bool {
+		return c.Name == column && c.Known && c.Distinct == 1 && c.Nulls == 0
+	})
+}
+
+// looking returns the name of a GIN index that looks into a column's documents; "" without one.
+func (s Scan) looking(column string) string {
+	if s.Table == nil {
+		return ""
+	}
+	for _, index := range s.Table.Indexes {
+		if index.Method == "gin" && len(index.Keys) > 0 && index.Keys[0].Column == column && looksInto(index.Keys[0].Class, "") {
+			return index.Name
+		}
+	}
+	return ""
 }
 
 // hiddenField matches the field of a jsonb column whose key is a parameter or a hidden constant.

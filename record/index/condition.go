@@ -47,18 +47,22 @@ var (
 // maxConditions bounds how many conditions of one scan are examined.
 const maxConditions = 32
 
-// conditions splits a filter. alias is the scan's own.
+// conditions splits a filter, and what brackets within it hold together. alias is the scan's own.
 func conditions(filter, alias string) (found []condition) {
 	for _, part := range split(bare(filter), " AND ") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
-		if len(found) == maxConditions {
+		if len(found) >= maxConditions {
 			break
+		}
+		if inner := bare(part); len(inner) < len(part) && len(split(inner, " AND ")) > 1 {
+			found = append(found, conditions(inner, alias)...)
+			continue
 		}
 		found = append(found, parse(part, alias))
 	}
-	return found
+	return found[:min(len(found), maxConditions)]
 }
 
 func parse(part, alias string) condition {

@@ -29,7 +29,9 @@ func (s Scan) finish(d design) Advice {
 	if s.Table != nil {
 		for _, index := range s.Table.Indexes {
 			if serves(index, d) {
-				a.Why = append(a.Why, s.unused(index)...)
+				if reads := s.Node.Index == index.Name || s.Node.Uses(index.Name); !reads || len(a.Why) == 0 {
+					a.Why = append(a.Why, s.unused(index)...)
+				}
 				return a
 			}
 		}
@@ -164,8 +166,8 @@ func (s Scan) unused(index database.Index) (why []string) {
 			index.Name, quote(index.Name))}
 	}
 	if s.Node.Index == index.Name || s.Node.Uses(index.Name) {
-		return []string{fmt.Sprintf("The plan already reads %s: its extra rows come from conditions or row versions that "+
-			"no key holds.", index.Name)}
+		return []string{fmt.Sprintf("The plan already reads %s: its extra rows come from other conditions or row versions, which no "+
+			"key of it holds.", index.Name)}
 	}
 	why = []string{fmt.Sprintf("The index exists: %s, but this plan does not read it.", index.Definition)}
 	if s.stale() {

@@ -97,6 +97,27 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
+// TestFieldBesideColumns: a field of a document whose key is a parameter selects what columns do not: one that an index serves
+// already, and one that is the same in all rows, though the planner puts brackets around some of the conditions.
+func TestFieldBesideColumns(t *testing.T) {
+	filter := "((org = $1) AND (((kind)::text = ANY ((ARRAY[$2, $3])::text[])) AND ((labels ->> $4) = $5)))"
+	runs := table("t", btree("t_org", "org"))
+	runs.Columns = []database.Column{{Name: "kind", Type: "character varying", Distinct: 1, Known: true}}
+	const field, documents = "CREATE INDEX ON t ((labels ->> 'key'))", "So does t_labels (GIN)"
+	a := adviseOn(t, seq(filter), 1, runs)
+	if a.Create != "" || !strings.Contains(a.String(), field) || strings.Contains(a.String(), documents) {
+		t.Errorf("advises %s", a)
+	}
+	runs.Indexes = append(runs.Indexes, gin("t_labels", "labels", "jsonb_path_ops"))
+	if a := adviseOn(t, seq(filter), 1, runs); !strings.Contains(a.String(), field) || !strings.Contains(a.String(), documents) {
+		t.Errorf("with an index of documents, advises %s", a)
+	}
+	runs.Columns[0].Distinct = 5
+	if a := adviseOn(t, seq(filter), 1, runs); a.Create != "CREATE INDEX ON t (org, kind)" {
+		t.Errorf("of five kinds, advises %s", a)
+	}
+}
+
 // An index that exists is not advised; the advice says why it does not serve.
 func TestExistingIndex(t *testing.T) {
 	invalid := btree("t_uid", "uid")
