@@ -722,6 +722,8 @@ func TestWordsOfTheWork(t *testing.T) {
 			"Hashing", "Remember the result of bcrypt.CompareHashAndPassword"},
 		"dials": {cpu.Crypto, []string{"crypto/rsa.decrypt", "golang.org/x/crypto/ssh.NewClientConn", "golang.org/x/crypto/ssh.Dial"},
 			"Hashing", "Keep the connection that ssh.Dial opens"},
+		"parses": {cpu.Crypto, []string{"crypto/x509.parseCertificate", "crypto/x509.ParseCertificate",
+			"crypto/x509.(*CertPool).AppendCertsFromPEM"}, "Parsing certificates", "Parse the certificates once"},
 	} {
 		b := Healthy().Sample(9*time.Second, append(c.stack, at)...)
 		found := Expect(t, c.in, b, c.in.Causes[0].ID+" at tiles.go:19")

@@ -35,8 +35,13 @@ const (
 // that churns.
 var Crypto = domain{
 	name: "crypto", roles: callstack.Crypto, least: leastCrypto, worth: from(purposeful),
-	doc:   "Counts CPU samples inside hashes, signatures and password hashes (not TLS), from 15 % of the service's CPU.",
-	title: func(h usage.Hot) string { return "Hashing and signing (" + callee(h, "crypto") + ")" },
+	doc: "Counts CPU samples inside hashes, signatures and password hashes (not TLS), from 15 % of the service's CPU.",
+	title: func(h usage.Hot) string {
+		if callsAny(h, certificates...) {
+			return "Parsing certificates (" + h.Callee + ")"
+		}
+		return "Hashing and signing (" + callee(h, "crypto") + ")"
+	},
 	cause: diagnose.Cause{
 		ID: "cpu-crypto", Title: "Hashing and signing take the CPU",
 		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
@@ -55,10 +60,18 @@ var Crypto = domain{
 			return fmt.Sprintf("Keep the connection that %s opens at %s and use it for later requests: its handshake signs and "+
 				"verifies each time.", h.Callee, diagnose.At(h.Place))
 		}
+		if callsAny(h, certificates...) {
+			return fmt.Sprintf("Parse the certificates once, at start-up or when their file changes, and keep them, or the client that "+
+				"is made of them, instead of calling %s in every request at %s.", h.Callee, diagnose.At(h.Place))
+		}
 		return fmt.Sprintf("Remember the result of %s for as long as it is valid (a verified token until it expires) "+
 			"instead of computing it in every request at %s.", callee(h, "the hash"), diagnose.At(h.Place))
 	},
 }.analyzer()
+
+// certificates are the calls that parse them: a client made for each request does so for all that the system trusts.
+var certificates = []string{"x509.(*CertPool).AppendCertsFromPEM", "x509.ParseCertificate", "x509.SystemCertPool", "tls.LoadX509KeyPair",
+	"tls.X509KeyPair"}
 
 // Handshakes finds servers that spend their CPU on TLS handshakes.
 //
