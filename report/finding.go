@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record/findings"
@@ -45,6 +46,7 @@ func fileAndLine(w findings.Where) string {
 // shortFunction drops the directories of a function's import path, and how the compiler calls the types that
 // it was made for.
 func shortFunction(name string) string {
+	name = callstack.Literal(name)
 	if i := strings.Index(name, "[go.shape."); i >= 0 {
 		if end := strings.LastIndexByte(name, ']'); end > i {
 			name = name[:i] + "[...]" + name[end+1:]

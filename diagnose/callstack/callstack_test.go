@@ -21,6 +21,11 @@ func TestSplit(t *testing.T) {
 		{"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml.v3", "Unmarshal", "yaml.v3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal"},
 		{"github.com/jackc/puddle/v2.(*Pool[go.shape.*github.com/jackc/pgx/v5/pgxpool.connResource]).Acquire", "github.com/jackc/puddle/v2", "(*Pool).Acquire", "puddle.(*Pool).Acquire", "github.com/jackc/puddle/v2.(*Pool)", "github.com/jackc/puddle/v2.(*Pool).Acquire"},
 		{"slices.SortFunc[...]", "slices", "SortFunc", "slices.SortFunc", "slices.SortFunc", "slices.SortFunc"},
+		{"shop/a.(*T).routes.(*T).list.func1", "shop/a", "(*T).routes.(*T).list.func1", "a.(*T).list.func1", "shop/a.(*T)", "shop/a.(*T).list"},
+		{"gopkg.in/a%2ev3.f.func2.T.g.func1.2", "gopkg.in/a.v3", "f.func2.T.g.func1.2", "a.v3.g.func1.2", "gopkg.in/a.v3.g", "gopkg.in/a.v3.g"},
+		{"main.build.newGetter.getter.func2", "main", "build.newGetter.getter.func2", "main.getter.func2", "main.getter", "main.getter"},
+		{"main.build.getter.func2", "main", "build.getter.func2", "main.build.getter.func2", "main.build.getter", "main.build.getter"},
+		{"main.glob..func1", "main", "glob..func1", "main.glob..func1", "main.glob.", "main.glob."},
 		{"goexit", "", "goexit", "goexit", "goexit", "goexit"},
 	} {
 		pkg, name := Split(c.function)

@@ -58,7 +58,7 @@ func Elided(function string) string {
 // Short returns a function's short name: the last element of its package's path and the
 // name, "sql.(*DB).conn".
 func Short(function string) string {
-	pkg, name := Split(function)
+	pkg, name := Split(Literal(function))
 	if pkg == "" {
 		return name
 	}
@@ -85,7 +85,7 @@ func lastElement(pkg string) string {
 // function of a closure, otherwise the function itself. So waits in Get and Set of one type
 // count as one place.
 func Owner(function string) string {
-	pkg, name := Split(function)
+	pkg, name := Split(Literal(function))
 	if receiver, _, ok := strings.Cut(name, ")."); ok && strings.HasPrefix(receiver, "(") {
 		return pkg + "." + receiver + ")"
 	}
@@ -95,7 +95,7 @@ func Owner(function string) string {
 // Enclosing returns the declared function that a closure lies in: "main.f" for
 // "main.f.func1.2" and "main.f.gowrap1", "main.(*T).m" for "main.(*T).m.func1".
 func Enclosing(function string) string {
-	pkg, name := Split(function)
+	pkg, name := Split(Literal(function))
 	rest := ""
 	if receiver, method, ok := strings.Cut(name, ")."); ok && strings.HasPrefix(name, "(") {
 		rest, name = receiver+").", method
@@ -112,6 +112,29 @@ func Enclosing(function string) string {
 		return name
 	}
 	return pkg + "." + name
+}
+
+// Literal returns the name of a function literal without the functions that the one around it was inlined into, which the compiler
+// puts before it: "main.(*T).handle.func1" for "main.routes.(*T).handle.func1". The package stays that of the outermost. Other names
+// stay as they are. Two functions without a receiver could be a type and its method, and stay too.
+func Literal(function string) string {
+	pkg, name := Split(function)
+	if pkg == "" || strings.Contains(function, "[") {
+		return function
+	}
+	parts := strings.Split(name, ".")
+	end := len(parts)
+	for end > 1 && closureMark(parts[end-1]) {
+		end--
+	}
+	from := end - 1
+	if from > 0 && strings.HasPrefix(parts[from-1], "(") {
+		from--
+	}
+	if from == 0 || end == len(parts) || from == 1 && end == 2 {
+		return function
+	}
+	return function[:len(function)-len(name)] + strings.Join(parts[from:], ".")
 }
 
 // Unwrapped returns the function that a compiler's wrapper of its defer or go statement stands for: "main.f" for
