@@ -26,7 +26,11 @@ func ledger(s *record.Summary) []string {
 		lines = append(lines, "Request time: "+entries(l.RequestTime)+".")
 	}
 	if len(l.CPU) > 0 {
-		lines = append(lines, "Service's CPU: "+entries(l.CPU)+".")
+		whole := "Service's CPU"
+		if c := s.CPU; c != nil && c.Target > 0 { // a half of next to nothing is nothing
+			whole += fmt.Sprintf(" (%s of %s CPUs)", notation.Short(c.Target), notation.Short(c.CPUs))
+		}
+		lines = append(lines, whole+": "+entries(l.CPU)+".")
 	}
 	if len(l.Path) == 0 && l.PathWhy != "" && len(l.RequestTime) == 0 {
 		lines = append(lines, "Where a request's time goes is unknown. "+sentence(notation.Clean(l.PathWhy))+".")

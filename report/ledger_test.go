@@ -19,8 +19,9 @@ func TestLedgerIsPrinted(t *testing.T) {
 			{Who: "database", Share: 0.5}, {Who: "on CPU", Share: 0.2}, {Who: "a", Share: 0.1}, {Who: "b", Share: 0.06},
 			{Who: "c", Share: 0.05}, {Who: "d", Share: 0.03}, {Who: "e", Share: 0.02}, {Who: findings.Unattributed, Share: 0.04},
 		},
+		CPU:   []findings.LedgerEntry{{Who: "kernel", Share: 1}},
 		Shape: "Requests take 1.2 ms, 20 % of it on CPU.",
-	}}
+	}, CPU: &findings.CPUUse{CPUs: 2, Busy: 1, Target: 0.04}}
 	var text, md bytes.Buffer
 	if err := Text(&text, s, TextOptions{}); err != nil {
 		t.Fatal(err)
@@ -32,7 +33,7 @@ func TestLedgerIsPrinted(t *testing.T) {
 		"page": strings.Join(HeadlineOf(s).Ledger, " ")} {
 		got = strings.Join(strings.Fields(got), " ")
 		for _, want := range []string{"Request time: 50 % database, 20 % on CPU,",
-			"5.0 % others, 4.0 % unattributed.", "Requests take 1.2 ms"} {
+			"5.0 % others, 4.0 % unattributed.", "Service's CPU (0.04 of 2 CPUs): 100 % kernel.", "Requests take 1.2 ms"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, got)
 			}
