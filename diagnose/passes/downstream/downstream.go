@@ -105,8 +105,12 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		f := v.Finding(p, "downstream-slow", s)
-		f.Where.Detail = client(p, s.Part.Stack)
-		f.Title = fmt.Sprintf("%s for a downstream call (%s) at %s", v.Requests(), f.Where.Detail, diagnose.At(s.Place))
+		name, through := client(p, s.Part.Stack)
+		f.Where.Detail = name
+		if through != "" && through != s.Place.Function { // it only passes on what it is given, and may still be where to keep the answer
+			f.Where.Detail += " in " + callstack.Short(through)
+		}
+		f.Title = fmt.Sprintf("%s for a downstream call (%s) at %s", v.Requests(), name, diagnose.At(s.Place))
 		f.Remedy = fmt.Sprintf("Make the dependency called at %s answer faster, cache its answer, or make "+
 			"the call in parallel with other work.", diagnose.At(s.Place))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count, "%s, %s each",
@@ -198,13 +202,16 @@ func attempts(p *diagnose.Pass, s waits.Site) (n float64) {
 	return n
 }
 
-// client names the client on a stack by its outermost function; "network" for a
-// plain socket.
-func client(p *diagnose.Pass, stack []code.Frame) string {
+// client names the client on a stack by its outermost function, "network" for a
+// plain socket, and the user's function that calls it, "" if none does.
+func client(p *diagnose.Pass, stack []code.Frame) (name, caller string) {
 	for i := len(stack) - 1; i >= 0; i-- {
 		if p.Stacks.Role(stack[i].Function).Has(callstack.HTTPClient | callstack.RPCClient | callstack.SocketIO) {
-			return callstack.Short(stack[i].Function)
+			if outside := usersOf(p, stack[i+1:]); len(outside) > 0 {
+				caller = outside[0].Function
+			}
+			return callstack.Short(stack[i].Function), caller
 		}
 	}
-	return "network"
+	return "network", ""
 }

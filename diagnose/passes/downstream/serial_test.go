@@ -229,6 +229,26 @@ func TestRetriesAreNamedAtTheirLoop(t *testing.T) {
 	}
 }
 
+// TestSlowCallOfARelay: a function that only passes on where to ask is not who asks, but the finding names it too.
+func TestSlowCallOfARelay(t *testing.T) {
+	const ping, convert = "shop/remote.ping@remote.go:80", "shop/web.convert@web.go:16"
+	for relays, want := range map[bool]string{true: "http.(*Client).Do in remote.ping", false: "http.(*Client).Do"} {
+		rec, body := get1(idle(), 30*ms, 1, ping, convert).Open(t)
+		var lines code.Compiler
+		if relays {
+			lines.Relays = []code.Frame{{Function: "shop/remote.ping", File: "remote.go", Line: 80}}
+		}
+		if err := disk.WriteJSON(rec.Dir, code.File, lines); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, suite.All())
+		if err != nil || len(out.Findings) != 1 || out.Findings[0].Where.Detail != want ||
+			strings.HasSuffix(out.Findings[0].Where.Function, "convert") != relays {
+			t.Errorf("relays %v: %+v, %v", relays, out.Findings, err)
+		}
+	}
+}
+
 // TestSerialNamesTheLoopOfMost: another, short call of its caller's does not hide the function that makes most.
 func TestSerialNamesTheLoopOfMost(t *testing.T) {
 	const list, serve = "shop/keys.(*keys).list@keys.go:71", "shop/desk.(*desk).serve@desk.go:48"
