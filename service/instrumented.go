@@ -176,12 +176,12 @@ func Compiled(ctx context.Context, pkg string, hooked bool, flags ...string) (b 
 	if err != nil {
 		return compiler.Build{}, nil, err
 	}
-	remove = func() { _ = own.Remove() }
 	defer func() {
 		if err != nil {
-			remove()
+			_ = own.Remove()
 		}
 	}()
+	remove = func() { _ = own.Remove() }
 	main, err := findMain(ctx, pkg, own.Path, flags)
 	if err != nil {
 		return compiler.Build{}, nil, err

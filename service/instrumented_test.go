@@ -258,6 +258,21 @@ func TestCompiled(t *testing.T) {
 	}
 }
 
+// TestCompiledOfNothing: a package that is not there, or an interrupt, is an error that leaves nothing behind.
+func TestCompiledOfNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for name, ctx := range map[string]context.Context{"no package": t.Context(), "interrupted": ended} {
+		if _, remove, err := Compiled(ctx, filepath.Join(t.TempDir(), "none"), true); err == nil || remove != nil {
+			t.Errorf("%s: no error, or something to remove", name)
+		}
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
 // TestBuildThatFailsWithHooksIsMadeWithout: a vendored fork of pgx uses a name that the
 // hooks need.
 func TestBuildThatFailsWithHooksIsMadeWithout(t *testing.T) {

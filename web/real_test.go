@@ -51,6 +51,7 @@ func TestRealReportInBrowser(t *testing.T) {
 			t.Errorf("%s drew %d pixels", c.Chart, c.Pixels)
 		}
 	}
+	unwrapped := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	selectors := []string{".quantiles tr:not(:last-child) td:nth-child(2)", ".weigh span"}
 	shown := show(t, "real", html.String(), selectors...)
 	for _, selector := range selectors {
@@ -58,7 +59,7 @@ func TestRealReportInBrowser(t *testing.T) {
 			t.Errorf("nothing at %s", selector)
 		}
 		for _, figure := range shown.Texts[selector] {
-			if !strings.Contains(text.String(), figure) {
+			if !strings.Contains(unwrapped(text.String()), unwrapped(figure)) {
 				t.Errorf("%s: the command line does not say %q", selector, figure)
 			}
 		}
