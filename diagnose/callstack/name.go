@@ -118,8 +118,11 @@ func Enclosing(function string) string {
 // puts before it: "main.(*T).handle.func1" for "main.routes.(*T).handle.func1". The package stays that of the outermost. Other names
 // stay as they are. Two functions without a receiver could be a type and its method, and stay too.
 func Literal(function string) string {
+	if !closureMark(function[strings.LastIndexByte(function, '.')+1:]) || strings.Contains(function, "[") {
+		return function // most are no literals, and they are asked for by every stack
+	}
 	pkg, name := Split(function)
-	if pkg == "" || strings.Contains(function, "[") {
+	if pkg == "" {
 		return function
 	}
 	parts := strings.Split(name, ".")

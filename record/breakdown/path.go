@@ -95,7 +95,7 @@ type Helper struct {
 // Woken counts how often goroutines that serve no request, and that began in one function, were woken.
 type Woken struct {
 	Entry string `json:"entry"` // the function in which they began
-	Count int    `json:"count"` // wake-ups by other goroutines and by timers
+	Count int    `json:"count"` // wake-ups by other goroutines, timers and the network
 	// Requests is how many of them follow from requests: by a request, by what it started, or by a goroutine that was woken so itself.
 	Requests int `json:"requests"`
 }

@@ -65,6 +65,7 @@ type design struct {
 	why         []string
 	byValue     bool
 	bytes       bool // its last key must order text byte by byte
+	field       bool // a field of a document is compared for equality too, which needs an index of its own
 }
 
 func (d design) keys() []key { return append(slices.Clone(d.equal), d.rest...) }
@@ -88,7 +89,7 @@ func (s Scan) Advise() Advice {
 			nulls = append(nulls, c)
 		}
 	}
-	if len(d.why) > 0 { // a field selects, and what all rows have alike adds nothing to it
+	if d.field { // it selects, and what all rows have alike adds nothing to it
 		d.equal = slices.DeleteFunc(d.equal, func(k key) bool { return s.single(k.column) })
 	}
 	sort := s.order(d.equal)
@@ -181,7 +182,7 @@ func (s Scan) addEqual(d *design, c condition) {
 		if i := s.looking(c.inner); i != "" {
 			why += fmt.Sprintf(" So does %s (GIN), if the statement compares %s @> jsonb_build_object(key, value).", i, quote(c.inner))
 		}
-		d.why = append(d.why, why)
+		d.why, d.field = append(d.why, why), true
 	}
 }
 
