@@ -171,9 +171,18 @@ func TestPeersThatAreTheDatabase(t *testing.T) {
 		within(t, "the database's CPU", p.CPU().Database+p.CPU().Peers, 1.49, 1.51)
 		within(t, "the database's CPU alone", p.CPU().Database, 1.49, 1.51)
 	})
+	upstream := func(b *Builder) *Builder {
+		return b.Wait(breakdown.StateSelect, 5*time.Millisecond, 1, "net/http.(*Client).Do", handle)
+	}
+	runWith(t, upstream(asks).Peer("backend", "9001", 0.1), func(p *diagnose.Pass) {
+		within(t, "the CPU of a database by its name", p.CPU().Database, 1.49, 1.51)
+		within(t, "the upstream's CPU", p.CPU().Peers, 0.09, 0.11)
+	})
+	unnamed := New(16, 10*time.Millisecond).CPU(2, 1.98, 0.3, 0.1, -1).Peer("backend", "9001", 1.5).
+		Wait(breakdown.StateRunning, time.Millisecond, 1).Wait(breakdown.StateNetwork, 4*time.Millisecond, 1, Query()...)
 	for name, b := range map[string]*Builder{
 		"an end that is not seen": asks.Gauge(series.PeersUnseen, "", 1),
-		"an upstream, too":        asks.Wait(breakdown.StateSelect, 5*time.Millisecond, 1, "net/http.(*Client).Do", handle),
+		"an upstream, too":        upstream(unnamed),
 	} {
 		runWith(t, b, func(p *diagnose.Pass) {
 			if d := p.CPU().Database; !math.IsNaN(d) {

@@ -69,14 +69,22 @@ func (p *Set) PeersCPU() (sum []float64) {
 	return sum
 }
 
+// sqlServers are the programs that answer statements, by the names of their processes.
+var sqlServers = []string{"postgres", "mysqld", "mariadbd", "cockroach"}
+
 // addPeers adds what peers use: as the database, if they are known to be that and its CPU is not counted. If that
 // remains unknown, it adds the bound on what servers use.
 func (p *Set) addPeers(c *CPU) {
+	known, database := !math.IsNaN(c.Database), p.databases()
 	for _, peer := range p.Peers() {
-		c.Peers += peer.CPUs
-	}
-	if math.IsNaN(c.Database) && p.asksDatabases() {
-		c.Database, c.Peers = c.Peers, 0
+		if known || !database(peer) {
+			c.Peers += peer.CPUs
+			continue
+		}
+		if math.IsNaN(c.Database) {
+			c.Database = 0
+		}
+		c.Database += peer.CPUs
 	}
 	// Where each end on this host is seen, nothing unknown works for requests here.
 	if unseen, ok := p.Max(series.PeersUnseen, ""); math.IsNaN(c.Database) && (!ok || unseen > 0 || c.Peers == 0) {
@@ -84,11 +92,12 @@ func (p *Set) addPeers(c *CPU) {
 	}
 }
 
-// asksDatabases reports whether the peers are the databases of the requests, and all of these: requests wait
-// for databases and for no other server, and no end of a connection is unseen.
-func (p *Set) asksDatabases() bool {
+// databases returns which peers are the databases of the requests. Where an end of a connection is unseen, none is known to be all of
+// these. Otherwise those are that have the name of one, and all peers if requests wait for databases and for no other server.
+func (p *Set) databases() func(Peer) bool {
 	unseen, ok := p.Max(series.PeersUnseen, "")
-	return ok && unseen == 0 && len(p.Peers()) > 0 && p.WaitsForNoUpstream()
+	seen, all := ok && unseen == 0, p.WaitsForNoUpstream()
+	return func(peer Peer) bool { return seen && (all || slices.Contains(sqlServers, peer.Program)) }
 }
 
 // WaitsForNoUpstream reports whether requests are known to wait for no other service, databases apart: they ask none, or goroutines do
