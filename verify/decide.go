@@ -65,6 +65,10 @@ func Decide(pairs, aa []Pair, look int, r Rules) Result {
 		p[i] = decided[i].p
 	}
 	for i, significant := range r.significant(p, at.level) {
+		// A guard's part of the error rate is for what fails a session. That it is better decides nothing, as an advisory metric's.
+		if r.Metrics[i].Guard && decided[i].estimate < 0 {
+			significant = p[i] <= at.level
+		}
 		out.Metrics = append(out.Metrics, decided[i].verdict(significant, look >= r.looks()))
 	}
 	out.AA.Pairs, out.AA.Different = len(aa), []string{}

@@ -216,6 +216,18 @@ func TestGuard(t *testing.T) {
 			t.Errorf("throughput that nobody can judge: %s (%s)", out.Verdict, out.Why)
 		}
 	}
+	// Ten pairs of ten are one in 512 by the signed-rank test: enough to say that it is better, not to fail a session by it.
+	few := bench{rng: rand.New(rand.NewPCG(7, 7)), sd: 0.02, mute: true}
+	for factor, want := range map[float64]Verdict{2: Improvement, 0.5: Inconclusive} {
+		pairs := few.pairs(10)
+		for _, p := range pairs {
+			p.B.Values["throughput"] *= factor
+		}
+		out := Decide(pairs, nil, 4, r)
+		if i := slices.IndexFunc(out.Metrics, func(m MetricResult) bool { return m.Guard }); out.Metrics[i].Verdict != want {
+			t.Errorf("throughput times %v in ten pairs: %s (%s)", factor, out.Metrics[i].Verdict, out.Metrics[i].Why)
+		}
+	}
 	loud := bench{rng: rand.New(rand.NewPCG(4, 5)), sd: 0.30, mute: true}
 	if out := Decide(loud.pairs(20), loud.pairs(8), 4, r); !slices.Equal(out.HeldUpBy, []string{"cpu_per_request"}) {
 		t.Errorf("%s is held up by %q", out.Verdict, out.HeldUpBy)
