@@ -73,6 +73,10 @@ func (a *assessment) write(dir string) (err error) {
 // read to the summary's warnings; nil without a trace.
 type dissection func(*record.Record, *record.Summary) (*breakdown.Anatomy, error)
 
+// disturbed is the part of the host's CPUs from which those who took it are named before any finding: without a third of the CPUs
+// throughput is off by 1.5, beyond which a claimed gain does not count as right.
+const disturbed = 1.0 / 3
+
 func assessed(dir string, dissect dissection) (*assessment, error) {
 	rec, err := record.Open(dir)
 	if err != nil {
@@ -95,14 +99,23 @@ func assessed(dir string, dissect dissection) (*assessment, error) {
 	}
 	summary.Warnings = append(summary.Warnings, found.Unread...)
 	summary.Findings, summary.NotJudged, summary.CPU = found.Findings, found.NotJudged, found.CPU
-	for _, note := range found.Notes {
-		summary.Warnings = append(summary.Warnings, note.Title+". "+note.Remedy)
-	}
+	noted(summary, found.Notes)
 	summary.Load.Unexpected = summary.Load.ErrorKinds[record.UnexpectedStatus]
 	summary.Warnings = append(summary.Warnings, unexpected(&summary.Load)...)
 	summary.Ledger = found.Ledger
 	summary.Thresholds = thresholds(rec, summary)
 	return &assessment{rec, summary, body, found}, nil
+}
+
+// noted adds what an analyzer says of the measurement to a summary's warnings.
+func noted(summary *record.Summary, notes []findings.Finding) {
+	for _, note := range notes {
+		text := note.Title + ". " + note.Remedy
+		summary.Warnings = append(summary.Warnings, text)
+		if note.Share >= disturbed {
+			summary.Caution = text
+		}
+	}
 }
 
 // measured returns the summary's measured half: as the run wrote it, or derived

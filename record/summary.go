@@ -29,6 +29,8 @@ type Summary struct {
 	Overhead   *Overhead            `json:"overhead,omitempty"`
 	Thresholds []ThresholdResult    `json:"thresholds"`
 	Warnings   []string             `json:"warnings"`
+	// Caution is the one of Warnings that readers must know before any figure; empty without one.
+	Caution string `json:"caution,omitempty"`
 }
 
 // LoadSummary holds the load half's measurements over the steady span.

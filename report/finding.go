@@ -114,10 +114,10 @@ func gain(f *findings.Finding) string {
 			text = fmt.Sprintf("tail %dx shorter or more", laws.Most)
 		}
 	} else if f.GainOf == "latency" {
-		text += " of latency"
+		text += " in latency"
 	}
 	if f.Then != "" {
-		text += " (next limit: " + notation.Clean(f.Then) + ")"
+		text += " (then limited by " + notation.Clean(f.Then) + ")"
 	}
 	return text
 }

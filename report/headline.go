@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
@@ -23,11 +24,7 @@ type Headline struct {
 
 // HeadlineOf returns the headline of a summary.
 func HeadlineOf(s *record.Summary) Headline {
-	h := Headline{Invalid: invalid(s), Found: len(s.Findings) > 0}
-	if s.State != record.Complete {
-		h.State = stateLine(s.State)
-	}
-	h.State = cleanJoin([]string{unconfirmed(s), h.State, failed(s)}, " ")
+	h := Headline{Invalid: invalid(s), Found: len(s.Findings) > 0, State: strings.Join(reservations(s), " ")}
 	if !h.Found {
 		h.Title, h.Lead = nothing(s)
 	} else if h.Title = hints(s); h.Title != "" {

@@ -76,8 +76,8 @@ func (l *Ladder) JSON(w io.Writer) error {
 }
 
 // ladderNote says why the gains and the rates of a ladder need not agree.
-const ladderNote = "A gain, with its 95 % interval, compares a step with the one before: both run at once and take turns.\n" +
-	"QPS is from each step's own run, so QPS / first also holds what changed on the machine between the runs."
+const ladderNote = "Each gain (with its 95 % interval) compares a step with the one before, both running side by side in turns.\n" +
+	"QPS comes from each step's own run, so QPS / first also includes changes in the machine between the runs."
 
 // Text writes the ladder as a table, one row per step, with a bar of QPS on a
 // logarithmic scale (a linear one would show only the last step of a ladder

@@ -23,7 +23,7 @@ func ledger(s *record.Summary) []string {
 	}
 	var lines []string
 	if len(l.RequestTime) > 0 {
-		lines = append(lines, "Request time: "+entries(l.RequestTime)+".")
+		lines = append(lines, "Request time by kind: "+entries(l.RequestTime)+".")
 	}
 	if len(l.CPU) > 0 {
 		whole := "Service's CPU"

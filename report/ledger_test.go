@@ -32,7 +32,7 @@ func TestLedgerIsPrinted(t *testing.T) {
 	for name, got := range map[string]string{"text": text.String(), "Markdown": md.String(),
 		"page": strings.Join(HeadlineOf(s).Ledger, " ")} {
 		got = strings.Join(strings.Fields(got), " ")
-		for _, want := range []string{"Request time: 50 % database, 20 % on CPU,",
+		for _, want := range []string{"Request time by kind: 50 % database, 20 % on CPU,",
 			"5.0 % others, 4.0 % unattributed.", "Service's CPU (0.04 of 2 CPUs): 100 % kernel.", "Requests take 1.2 ms"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, got)
@@ -128,14 +128,14 @@ func TestNothingFoundNeedsAHealthyShape(t *testing.T) {
 			"No cause found: 77 % of the service's CPU is below (*Index).Scan (index.go:117).", ""},
 		"no ledger":        {nil, full, "No cause found: where requests' time goes was not measured.", ""},
 		"no trace, idle":   {&findings.Ledger{CPU: cpu}, nil, "No cause found: where requests' time goes was not measured.", ""},
-		"spread, no trace": {&findings.Ledger{CPU: cpu}, full, nothingFound, "No function has most of the CPU."},
+		"spread, no trace": {&findings.Ledger{CPU: cpu}, full, nothingFound, "No function takes most of the CPU."},
 		"spread": {&findings.Ledger{RequestTime: entries(findings.QueuedForCPU, 0.7, findings.OnCPU, 0.3), CPU: cpu}, full,
-			nothingFound, "waited for one for 70 % of their time. No function has most of the CPU."},
+			nothingFound, "waited for one for 70 % of their time. No function takes most of the CPU."},
 		"spread, a small part": {&findings.Ledger{RequestTime: entries(findings.QueuedForCPU, 0.7, findings.OnCPU, 0.3), CPU: cpu,
 			Largest: "JSON, most of it below web.Show (web.go:12), 14 % of the service's CPU: at most 1.16x (cpu-json)"}, full,
-			nothingFound, "could take away is JSON, most of it below web.Show (web.go:12), 14 % of the service's CPU: at most 1.16x"},
+			nothingFound, "could remove is JSON, most of it below web.Show (web.go:12), 14 % of the service's CPU: at most 1.16x"},
 		"spread, short queue": {&findings.Ledger{RequestTime: entries(findings.OnCPU, 0.6, findings.QueuedForCPU, 0.4), CPU: cpu}, full,
-			nothingFound, "Requests run or wait for a CPU for 100 % of their time, and no function has most of the CPU."},
+			nothingFound, "Requests run or wait for a CPU for 100 % of their time, and no function takes most of the CPU."},
 		"work": {&findings.Ledger{RequestTime: entries(findings.OnCPU, 0.8, "database", 0.2), CPU: cpu}, nil, nothingFound,
 			"Requests run or wait for a CPU for 80 % of their time."},
 		"divided": {&findings.Ledger{RequestTime: entries("database", 0.4, "HTTP upstream", 0.4, findings.OnCPU, 0.2), CPU: cpu}, nil,
@@ -161,7 +161,7 @@ func TestNothingFoundNeedsAHealthyShape(t *testing.T) {
 // TestHintsDoNotHideTheLedger: where findings are hints and no more, and one thing has most of the time,
 // every output says that first. A finding of more confidence says it better.
 func TestHintsDoNotHideTheLedger(t *testing.T) {
-	const want = "No cause is sure: 77 % of the service's CPU is below Scan."
+	const want = "No cause is certain: 77 % of the service's CPU is below Scan."
 	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true},
 		Load:     record.LoadSummary{Model: "closed", Connections: 32, Requests: 1000, Rate: 100},
 		Findings: []findings.Finding{{Cause: "lock", Title: "A lock", Confidence: findings.Low}, {Cause: "sleep", Title: "A sleep"}}}

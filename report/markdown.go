@@ -86,13 +86,7 @@ func (m *markdownWriter) reservations() {
 	if why := invalid(m.s); why != "" {
 		m.line("> **INVALID**: %s\n", escape(why))
 	}
-	if text := unconfirmed(m.s); text != "" {
-		m.line("> %s\n", escape(text))
-	}
-	if m.s.State != record.Complete {
-		m.line("> %s\n", escape(stateLine(m.s.State)))
-	}
-	if text := failed(m.s); text != "" {
+	for _, text := range reservations(m.s) {
 		m.line("> %s\n", escape(text))
 	}
 }

@@ -49,7 +49,7 @@ func TestMarkdownIsShort(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"### 4. Logging", "Not judged: db-slow-query", "| 95 % | 58.3 ms | 58.2 ms |", "| order | 12,134 |",
-		"Request time: 87 %", "| ✗ | postgres | 0 |", "- warning: the target logs"} {
+		"Request time by kind: 87 %", "| ✗ | postgres | 0 |", "- warning: the target logs"} {
 		if !strings.Contains(whole, want) || strings.Contains(shown, want) {
 			t.Errorf("%q is not folded:\n%s", want, whole)
 		}

@@ -67,7 +67,7 @@ func TestOrderOfTheSummary(t *testing.T) {
 	text := textOf(t, s, report.TextOptions{})
 	at := -1
 	for _, part := range []string{"What stops it", "closed loop @", "Requests/sec:", "p99 < 42ms", "Where a request's time goes",
-		"Request time:", "not judged:", "2 sources", "warning:", "bundle"} {
+		"Request time by kind:", "not judged:", "2 sources", "warning:", "bundle"} {
 		next := strings.Index(text, part)
 		if next <= at {
 			t.Errorf("%q stands at %d, what comes before it at %d:\n%s", part, next, at, text)
@@ -82,7 +82,7 @@ func TestSourcesAreFolded(t *testing.T) {
 	s := reporttest.Sick()
 	s.Sources[0].Why = "flight recorder: off"
 	text := textOf(t, s, report.TextOptions{})
-	for _, want := range []string{"✓  2 sources, aligned within 130 µs (p99); remarks on goruntime: --all\n",
+	for _, want := range []string{"✓  2 sources, clocks aligned within 130 µs (p99); remarks on goruntime: --all\n",
 		"✗  postgres: pg_stat_statements is not installed (to enable: add it to\n   shared_preload_libraries"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -97,7 +97,7 @@ func TestSourcesAreFolded(t *testing.T) {
 	}
 	s.Sources = slices.Delete(s.Sources, 1, 3)
 	s.Sources[0].Why = ""
-	if text := textOf(t, s, report.TextOptions{}); !strings.Contains(text, "✓  1 source, aligned within 48.0 µs (p99)\n") {
+	if text := textOf(t, s, report.TextOptions{}); !strings.Contains(text, "✓  1 source, clocks aligned within 48.0 µs (p99)\n") {
 		t.Errorf("one source:\n%s", text)
 	}
 	s.Sources[0] = record.SourceHealth{Name: "runtime", Why: "the target does not answer"}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/notation"
@@ -111,16 +112,10 @@ func (t *textWriter) validity() {
 			t.line("%s", t.red(l))
 		}
 	}
-	for _, l := range wrap(unconfirmed(t.s), t.width, 0) {
-		t.line("%s", t.amber(l))
-	}
-	if t.s.State != record.Complete {
-		for _, l := range wrap(stateLine(t.s.State), t.width, 0) {
+	for _, text := range reservations(t.s) {
+		for _, l := range wrap(text, t.width, 0) {
 			t.line("%s", t.amber(l))
 		}
-	}
-	for _, l := range wrap(failed(t.s), t.width, 0) {
-		t.line("%s", t.amber(l))
 	}
 }
 
@@ -142,12 +137,14 @@ func (t *textWriter) notJudged() {
 // notJudgedLines is about how many lines those take unless all is asked for.
 const notJudgedLines = 3
 
+// warnings lists those that are not said before the findings.
 func (t *textWriter) warnings() {
-	if len(t.s.Warnings) == 0 {
+	list := slices.DeleteFunc(slices.Clone(t.s.Warnings), func(w string) bool { return w == t.s.Caution })
+	if len(list) == 0 {
 		return
 	}
 	t.section()
-	for _, warning := range t.s.Warnings {
+	for _, warning := range list {
 		for i, l := range wrap(notation.Clean(warning), t.width-9, 0) {
 			t.line("%s%s", t.amber(left([]string{"warning: ", ""}[min(i, 1)], 9)), l)
 		}

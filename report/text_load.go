@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -191,6 +192,9 @@ type quantileRow struct{ name, latency, service string }
 
 func quantiles(l *record.LoadSummary) (rows []quantileRow) {
 	for _, p := range []float64{50, 90, 95, 99, 99.9, 100} {
+		if p < 100 && math.Round(float64(l.Requests)*(100-p)) < 100 {
+			continue // fewer than one request lies beyond it: it would be the maximum under another name
+		}
 		name := "max"
 		if p < 100 {
 			name = strconv.FormatFloat(p, 'f', -1, 64) + " %"

@@ -58,7 +58,7 @@ func foldedSources(sources []record.SourceHealth) string {
 		text = "1 source"
 	}
 	if worst > 0 {
-		text += ", aligned within " + notation.Duration(int64(worst)) + " (p99)"
+		text += ", clocks aligned within " + notation.Duration(int64(worst)) + " (p99)"
 	}
 	if len(remarks) > 0 {
 		text += "; remarks on " + strings.Join(remarks, ", ") + ": --all"

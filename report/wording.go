@@ -38,6 +38,19 @@ func stateLine(state record.State) string {
 	return "The run was " + notation.Clean(string(state)) + "; these figures cover the part before that."
 }
 
+// reservations are what a reader must know before any figure, a sentence each.
+func reservations(s *record.Summary) []string {
+	list := []string{unconfirmed(s)}
+	if s.State != record.Complete {
+		list = append(list, stateLine(s.State))
+	}
+	list = append(list, failed(s), s.Caution)
+	for i := range list {
+		list[i] = notation.Clean(list[i])
+	}
+	return slices.DeleteFunc(list, func(text string) bool { return text == "" })
+}
+
 // unconfirmed says that the validity of the figures is unknown; empty
 // where the generator judged them.
 func unconfirmed(s *record.Summary) string {
@@ -54,7 +67,7 @@ func nothing(s *record.Summary) (headline, limit string) {
 	l := &s.Load
 	switch {
 	case l.Requests == 0:
-		return "Bottleneck unknown.", "No request ended in the measured span."
+		return "Bottleneck unknown.", "No request finished in the measured span."
 	case l.Errors >= l.Requests:
 		return "Every request failed.", fmt.Sprintf("%s requests: %s.", notation.Count(l.Requests), tally(l.ErrorKinds))
 	case invalid(s) != "":
@@ -80,7 +93,7 @@ func nothing(s *record.Summary) (headline, limit string) {
 		limit = cleanJoin([]string{limit, healthy(s)}, " ")
 	}
 	if s.Ledger != nil && s.Ledger.Largest != "" {
-		limit += fmt.Sprintf(" The largest part that one change could take away is %s.", notation.Clean(s.Ledger.Largest))
+		limit += fmt.Sprintf(" The largest part that one change could remove is %s.", notation.Clean(s.Ledger.Largest))
 	}
 	if s.CPU != nil && s.CPU.Full {
 		limit += " " + full(s.CPU)
@@ -99,7 +112,7 @@ func hints(s *record.Summary) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("No cause is sure: %s.", notation.Clean(s.Ledger.Most))
+	return fmt.Sprintf("No cause is certain: %s.", notation.Clean(s.Ledger.Most))
 }
 
 // unhealthy says why a run without findings may not pass for a healthy one: one thing takes
@@ -132,20 +145,20 @@ func healthy(s *record.Summary) string {
 		case long && e.Who == findings.ForAnEvent:
 			return fmt.Sprintf("Requests wait for an event, as intended, for %s of their time.", notation.Percent(e.Share))
 		case long && s.Load.IntendedRate > 0:
-			return fmt.Sprintf("99 of 100 requests ended within %s.", percentile(s.Load.Latency, 99))
+			return fmt.Sprintf("99 of 100 requests finished within %s.", percentile(s.Load.Latency, 99))
 		case long && spread(s):
-			return "No function has most of the CPU, nor has the database." // its wait is a queue for that
+			return "Neither a function nor the database takes most of the CPU." // its wait is a queue for that
 		case long:
 			return ""
 		}
 	}
 	switch {
 	case len(s.Ledger.RequestTime) == 0:
-		return "No function has most of the CPU."
+		return "No function takes most of the CPU."
 	case queuedForCPU(s.Ledger) >= mostlyQueued && spread(s):
-		return "No function has most of the CPU." // limitedBy says the rest
+		return "No function takes most of the CPU." // limitedBy says the rest
 	case works > halfOfTime && spread(s):
-		return fmt.Sprintf("Requests run or wait for a CPU for %s of their time, and no function has most of the CPU.",
+		return fmt.Sprintf("Requests run or wait for a CPU for %s of their time, and no function takes most of the CPU.",
 			notation.Percent(works))
 	case works > halfOfTime:
 		return fmt.Sprintf("Requests run or wait for a CPU for %s of their time.", notation.Percent(works))
@@ -197,10 +210,10 @@ func limitedBy(s *record.Summary) string {
 		return fmt.Sprintf("The load was limited by the CPUs: requests were ready to run and waited for one for %s of their time.",
 			notation.Percent(queued))
 	case s.CPU != nil && s.CPU.Full && l.Service.Mean > 0:
-		return fmt.Sprintf("The load was limited by the CPUs: each of its %s connections waited %s for an answer on average.",
+		return fmt.Sprintf("The load was limited by the CPUs: each of its %s connections waited %s for a response on average.",
 			notation.Count(int64(l.Connections)), notation.Duration(l.Service.Mean))
 	case l.Service.Mean > 0:
-		return fmt.Sprintf("The load was limited by its %s connections, each waiting %s for an answer on average.",
+		return fmt.Sprintf("The load was limited by its %s connections, each waiting %s for a response on average.",
 			notation.Count(int64(l.Connections)), notation.Duration(l.Service.Mean))
 	}
 	return fmt.Sprintf("The load was limited by its %s connections.", notation.Count(int64(l.Connections)))

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -26,15 +29,15 @@ func TestShortNames(t *testing.T) {
 // A gain says of what it is, and what limits next.
 func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
 	f := findings.Finding{Share: 0.27, ShareOf: "request time", GainCeiling: 1.37, GainOf: "latency", Confidence: findings.High}
-	if got := Weight(&f); got != "27 % of request time, worth about 1.37x of latency, high confidence" {
+	if got := Weight(&f); got != "27 % of request time, worth about 1.37x in latency, high confidence" {
 		t.Errorf("%q", got)
 	}
 	f.GainOf, f.Then = "throughput", "the pool of 10 connections"
-	if got := Weight(&f); got != "27 % of request time, worth about 1.37x (next limit: the pool of 10 connections), high confidence" {
+	if got := Weight(&f); got != "27 % of request time, worth about 1.37x (then limited by the pool of 10 connections), high confidence" {
 		t.Errorf("%q", got)
 	}
 	f.GainCeiling, f.GainAtLeast, f.Then = 14.4, true, "the host's 2 CPUs"
-	if got := Weight(&f); got != "27 % of request time, worth at least 14.4x (next limit: the host's 2 CPUs), high confidence" {
+	if got := Weight(&f); got != "27 % of request time, worth at least 14.4x (then limited by the host's 2 CPUs), high confidence" {
 		t.Errorf("%q", got)
 	}
 	for name, c := range map[string]struct {
@@ -57,11 +60,48 @@ func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
 		}
 	}
 	f = findings.Finding{Share: 0.993, ShareOf: "request time", GainCeiling: 50, GainOf: "latency", Confidence: findings.High}
-	if got := Weight(&f); got != "99.3 % of request time, worth 50x or more of latency, high confidence" {
+	if got := Weight(&f); got != "99.3 % of request time, worth 50x or more in latency, high confidence" {
 		t.Errorf("%q", got)
 	}
 	f.ShareOf = "tail latency"
 	if got := Weight(&f); got != "99.3 % of tail latency, tail 50x shorter or more, high confidence" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestCautionComesFirst: what spoils the figures is said before the findings, once.
+func TestCautionComesFirst(t *testing.T) {
+	const caution = "The host was not quiet: other programs took 64 % of its CPUs."
+	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true}, Caution: caution,
+		Warnings: []string{"another", caution}, Findings: []findings.Finding{{Cause: "cpu-json", Title: "JSON takes 60 % of the CPU"}}}
+	var text, md strings.Builder
+	if err := errors.Join(Text(&text, s, TextOptions{}), Markdown(&md, s)); err != nil {
+		t.Fatal(err)
+	}
+	if at := strings.Index(text.String(), caution); at < 0 || at > strings.Index(text.String(), "JSON takes") {
+		t.Errorf("not before the finding:\n%s", text.String())
+	}
+	if n := strings.Count(text.String(), caution); n != 1 || !strings.Contains(text.String(), "warning: another") {
+		t.Errorf("said %d times, or with the other warning lost:\n%s", n, text.String())
+	}
+	if !strings.HasPrefix(md.String(), "> "+caution) {
+		t.Errorf("Markdown begins otherwise:\n%s", md.String())
+	}
+	if h := HeadlineOf(s); h.State != caution {
+		t.Errorf("the page says %q", h.State)
+	}
+}
+
+// TestPercentilesNeedRequests: a percentile beyond which no request lies is not printed.
+func TestPercentilesNeedRequests(t *testing.T) {
+	for requests, want := range map[int64]string{9: "50 % max", 96: "50 % 90 % 95 % max", 100: "50 % 90 % 95 % 99 % max",
+		1000: "50 % 90 % 95 % 99 % 99.9 % max"} {
+		var names []string
+		for _, row := range quantiles(&record.LoadSummary{Requests: requests}) {
+			names = append(names, row.name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%d requests: %q, want %q", requests, got, want)
+		}
 	}
 }

@@ -41,8 +41,8 @@ func TestValidity(t *testing.T) {
 		{"late below a millisecond", true, func(e *Evidence) { e.Own.P99, e.Summary.Latency.P50 = 900e3, 100e3 }, "", ""},
 		{"queueing is the target's", true, func(e *Evidence) { e.Summary.Lag = histogram.Quantiles{P50: 1e9, P99: 2e9} }, "", ""},
 		{"late for want of CPU beside the target", true, func(e *Evidence) { e.Own.P99, e.Spent.Delay = 3e6, time.Second }, "", "100 ms per second in the kernel's run queue"},
-		{"late for want of CPU, target elsewhere", true, func(e *Evidence) { e.Own.P99, e.Spent.Delay, e.Loopback = 3e6, time.Second, false }, "one request in 100", "for a CPU for 100 ms per second, 33 %"},
-		{"late for want of CPU, and half of the tail", true, func(e *Evidence) { e.Own.P99, e.Spent.Delay = 12e6, time.Second }, "the latency percentiles from p90 up cannot be trusted", "for a CPU for 100 ms per second, 33 %"},
+		{"late for want of CPU, target elsewhere", true, func(e *Evidence) { e.Own.P99, e.Spent.Delay, e.Loopback = 3e6, time.Second, false }, "one request in 100", "waited for one for 100 ms per second, 33 %"},
+		{"late for want of CPU, and half of the tail", true, func(e *Evidence) { e.Own.P99, e.Spent.Delay = 12e6, time.Second }, "the latency percentiles from p90 up cannot be trusted", "waited for one for 100 ms per second, 33 %"},
 		{"late for want of CPU by a turn of others, and half of a short tail", true, func(e *Evidence) {
 			e.Own.P99, e.Spent.Delay, e.Summary.Latency.P50, e.Summary.Latency.P99 = 1.76e6, time.Second, 200e3, 3.39e6
 		}, "", "100 ms per second in the kernel's run queue"},
@@ -63,7 +63,7 @@ func TestValidity(t *testing.T) {
 		{"an event loop is full while there is load", false, func(e *Evidence) { e.LoopBusy, e.On = 0.40, 4*time.Second }, "on CPU for 100 % of the time", ""},
 		{"an event loop has pauses while there is load", false, func(e *Evidence) { e.LoopBusy, e.On = 0.36, 5*time.Second }, "", ""},
 		{"a full closed loop beside its target", false, func(e *Evidence) { e.LoopBusy, e.Spent.CPU, e.Spent.Delay = 0.75, 9*time.Second, 5*time.Second }, "", "0.9 of the 2 CPUs"},
-		{"waits for CPUs", false, func(e *Evidence) { e.Spent.Delay = 2 * time.Second }, "", "for a CPU for 200 ms per second, 50 % of the time that its threads were ready to run"},
+		{"waits for CPUs", false, func(e *Evidence) { e.Spent.Delay = 2 * time.Second }, "", "waited for one for 200 ms per second, 50 % of the time in which they were ready to run"},
 		{"waits for CPUs, and has little to do", false, func(e *Evidence) { e.Spent.CPU, e.Spent.Delay = 800*time.Millisecond, 390*time.Millisecond }, "", ""},
 		{"nothing known of waiting for CPUs", false, func(e *Evidence) { e.Spent.Delay, e.Spent.Known = 2*time.Second, false }, "", ""},
 		{"never sent for want of time", true, func(e *Evidence) { e.Waiting, e.LoopBusy = 1000, 0.98 }, "the offered rate cannot be trusted", ""},

@@ -50,8 +50,8 @@ func warnings(e *Evidence) []string {
 			"as at least that slow", notation.Counted(e.Begun, "request was", "requests were"), notation.Time(e.Oldest))
 	}
 	if e.Pushed > 0 {
-		warn("the target sent %s that no request waited for: a request's answer is the next message, so others may have been "+
-			"taken for answers", notation.Counted(e.Pushed, "message", "messages"))
+		warn("the target sent %s that no request waited for: the next message counts as a request's response, so such messages may "+
+			"have been taken for responses", notation.Counted(e.Pushed, "message", "messages"))
 	}
 	for i, err := range e.Failures {
 		if err != nil {
@@ -77,11 +77,12 @@ func warnQueued(e *Evidence, warn func(format string, args ...any)) {
 	}
 	share, each := e.queueShare(), 1e3*series.PerSecond(e.Spent.Delay.Seconds(), e.Span)
 	if tail := time.Duration(e.Own.P99); e.Open && tail > e.ownLagBound() && e.sharedTail() {
-		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
-			"(%s per second in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), notation.Span(1e6*each))
+		warn("one request in 100 was sent at least %s late because the load generator waited for a CPU that the target or other programs "+
+			"used (%s per second in the kernel's run queue); the tail of the latency includes that delay", notation.Time(tail),
+			notation.Span(1e6*each))
 	} else if e.Spent.Known && each >= 1e3*queued && e.Summary.Service.Mean > 0 {
-		warn("the generator waited for a CPU for %s per second, %s of the time that its threads were ready to run, and "+
-			"read answers late meanwhile: up to %s of service time and latency is that delay (mean %s, p99 %s)",
+		warn("the load generator was short of CPU (its threads waited for one for %s per second, %s of the time in which they were "+
+			"ready to run), so it read responses late: up to %s of the latency shown is the generator's delay (mean %s, p99 %s)",
 			notation.Span(1e6*each), notation.Percent(share), notation.Percent(min(1, each/1e3)),
 			notation.Time(time.Duration(e.Summary.Service.Mean)), notation.Time(time.Duration(e.Summary.Latency.P99)))
 	}
