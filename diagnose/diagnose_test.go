@@ -88,7 +88,7 @@ func TestConsequencesAreFolded(t *testing.T) {
 		return finds("root", cause("root"), gain, trust)
 	}
 	found := ExpectAll(t, []diagnose.Analyzer{queue(2), root(3, findings.High)}, Idle(), "root")
-	if len(found) == 1 && (!strings.Contains(found[0].Title, "therefore the queue (50 % of request time)") ||
+	if len(found) == 1 && (!strings.Contains(found[0].Title, ", so the queue (50 % of request time)") ||
 		len(found[0].Evidence) != 2 || len(found[0].Rejected) != 1) {
 		t.Errorf("the consequence is not told: %+v", found[0])
 	}

@@ -39,7 +39,7 @@ func (p *Pass) example(f *findings.Finding) (findings.Evidence, bool) {
 			continue
 		}
 		took := float64(s.Request.Done - s.Request.Sent)
-		return Fact(FromSpans, took, Nanosec, "for example trace %s: request %d took %s, %s of it in %s",
+		return Fact(FromSpans, took, Nanosec, "for example, in trace %s request %d took %s, %s of it in %s",
 			s.Request.TraceID, s.Request.ID, Span(took), Span(float64(at.Self)), spanName(at)), true
 	}
 	return findings.Evidence{}, false

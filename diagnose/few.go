@@ -1,14 +1,13 @@
 package diagnose
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record/findings"
 )
 
-// hardlyAny: with fewer whole requests, a single one can decide, and a finding that
+// hardlyAny: with fewer complete requests, a single one can decide, and a finding that
 // rests on them is a hint.
 const hardlyAny = 3
 
@@ -28,9 +27,12 @@ func (p *Pass) few(a Analyzer, found []Finding) {
 		if trust(f.Confidence) > trust(most) {
 			f.Confidence = most
 		}
-		text := "this rests on " + Counted(float64(p.Anatomy.Requests), "whole request", "whole requests")
-		if p.Anatomy.Partial > 0 {
-			text += fmt.Sprintf(" and on the parts of %d more within the traces", p.Anatomy.Partial)
+		text := "this rests on " + Counted(float64(p.Anatomy.Requests), "complete request", "complete requests")
+		switch partial := Counted(float64(p.Anatomy.Partial), "incomplete one", "incomplete ones"); {
+		case p.Anatomy.Requests == 0:
+			text = "no trace contains a complete request; this rests on " + partial
+		case p.Anatomy.Partial > 0:
+			text += " and " + partial + " in the traces"
 		}
 		f.Evidence = append(f.Evidence, Fact(FromTrace, float64(p.Anatomy.Requests), "requests", "%s", text))
 	}

@@ -129,7 +129,7 @@ func TestPeersAreDemand(t *testing.T) {
 		within(t, "half of the asking", p.Unasked(0.45).Factor, 1.9/1.15-0.05, 1.9/1.15+0.05)
 		within(t, "half of the service's own CPU", p.Ran(evidence.Work{Share: 0.5}).Factor, 1, 1.1)
 		within(t, "the CPUs that the load uses", p.CPU().Used(), 1.89, 1.91)
-		if said := p.BusyPeers(); len(said) != 1 || said[0].Text != "backend, which the service asks at port 9001, uses 1.5 of 2 CPUs" {
+		if said := p.BusyPeers(); len(said) != 1 || said[0].Text != "backend, which the service calls on port 9001, uses 1.5 of 2 CPUs" {
 			t.Errorf("said of peers: %+v", said)
 		}
 	})

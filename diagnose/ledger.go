@@ -29,7 +29,7 @@ const (
 	instrumentation = "instrumentation: redline's probe and traces"
 
 	ofDatabase = "database"
-	ownRest    = "other own code"
+	ownRest    = "other code of the service"
 	moduleRest = "other modules"
 	waitRest   = "other waits"
 )
@@ -47,9 +47,9 @@ func (p *Pass) ledger() *findings.Ledger {
 	}
 	l.Most = p.most(l)
 	if w := p.Waits(); len(l.RequestTime) > 0 {
-		l.Shape = fmt.Sprintf("Requests take %s, %s of it on CPU", p.length(), Percent(w.Share(callstack.Busy)))
+		l.Shape = fmt.Sprintf("The mean request takes %s, %s of it on CPU", p.length(), Percent(w.Share(callstack.Busy)))
 		if use := p.CPU().Use(); !math.IsNaN(use) {
-			l.Shape += fmt.Sprintf("; CPUs %s busy", Percent(min(1, use)))
+			l.Shape += fmt.Sprintf("; CPUs are %s busy", Percent(min(1, use)))
 		}
 		for _, peer := range p.BusyPeers() {
 			l.Shape += "; " + peer.Text
@@ -62,27 +62,27 @@ func (p *Pass) ledger() *findings.Ledger {
 // leastCutOff is by what part of itself the load's mean request must be longer than that of the traces for both to be named.
 const leastCutOff = 0.2
 
-// length is the mean request's time that the ledger divides: that of the requests that are whole in a trace. Where traces cut off
-// the long ones, it is shorter than what the load measured, which is then named too.
+// length is the mean request's time that the ledger divides: that of the requests that are complete in a trace. Where traces cut
+// off the long ones, it is shorter than the load's figure, which is then named too.
 func (p *Pass) length() string {
 	traced, all := p.Waits().MeanNS(), p.Load().Service
 	if p.Anatomy == nil || p.Anatomy.Cut == 0 || !(all-traced >= leastCutOff*all) {
 		return Span(traced)
 	}
 	if p.Anatomy.Requests == 0 {
-		return fmt.Sprintf("%s on average; no trace shows one whole, and the parts that traces show take %s", Span(all), Span(traced))
+		return fmt.Sprintf("%s. No trace caught a complete one; the incomplete ones average %s", Span(all), Span(traced))
 	}
-	return fmt.Sprintf("%s on average; the %s that traces show whole take %s", Span(all),
-		Counted(float64(p.Anatomy.Requests), "request", "requests"), Span(traced))
+	return fmt.Sprintf("%s; the %s %s", Span(all), Counted(float64(p.Anatomy.Requests), "complete request in the traces takes",
+		"complete requests in the traces average"), Span(traced))
 }
 
 // mostly is the part of the whole at which one thing has most of it.
 const mostly = 0.5
 
-// most names what takes most of the load's CPU, if CPUs are used up, or else of the requests'
+// most names what takes most of the load's CPU, if CPUs are saturated, or else of the requests'
 // time; "" if nothing does, or if the load shows that nothing is slow. Running and queueing
-// for a CPU are no single thing: the CPU half names the function. If the load with its
-// database is known to use up the CPUs, the wait for the database is none either: it is a
+// for a CPU are not a single thing: the CPU half names the function. If the load with its
+// database is known to saturate the CPUs, the wait for the database is not one either: it is a
 // queue for CPUs, and statements that the server counted are judged one by one.
 func (p *Pass) most(l *findings.Ledger) string {
 	c := p.CPU()
@@ -121,11 +121,11 @@ func (p *Pass) most(l *findings.Ledger) string {
 }
 
 // busiest names the program on this host that takes most of the load's CPU at the service's request, if
-// CPUs are used up; "" if none does.
+// CPUs are saturated; "" if none does.
 func (p *Pass) busiest(c evidence.CPU) string {
 	if peers := p.Peers(); len(peers) > 0 && c.Full() {
 		if part := peers[0].CPUs / c.Used(); part > mostly {
-			return fmt.Sprintf("%s, which the service asks at port %s, takes %s of the CPU that the load uses",
+			return fmt.Sprintf("%s, which the service calls on port %s, takes %s of the CPU that the load uses",
 				peers[0].Program, peers[0].Port, Percent(part))
 		}
 	}

@@ -23,7 +23,7 @@ const (
 
 // HotLines returns the lines of the service's own code that take most of its CPU or
 // allocate most, by the CPU and allocs profiles of a record; costliest first, 64 at
-// most, each from 2 %. Shares are 0 to 1. Empty if neither profile was taken.
+// most, each with at least 2 %. Shares are 0 to 1. Empty if neither profile was taken.
 func HotLines(rec *record.Record) []code.HotLine {
 	p := evidence.New(rec, nil)
 	lines := map[code.Frame]*code.HotLine{}
@@ -66,10 +66,10 @@ func HotLines(rec *record.Record) []code.HotLine {
 }
 
 const (
-	// leastBusy is the share of CPU from which a line is looked up in the service's sources. A search is named from
+	// leastBusy is the share of CPU at which a line is looked up in the service's sources. A search is named from
 	// usage.LeastHot, which includes the collector's part.
 	leastBusy = 0.1
-	// leastTouched is the share of CPU from which a line may be one of several that do the same, as each middleware that logs does.
+	// leastTouched is the share of CPU at which a line may be one of several that do the same, as each middleware that logs does.
 	leastTouched = 0.005
 	// mostTouched bounds the lines that are compared with the sources, which are read once.
 	mostTouched = 1024
@@ -130,7 +130,7 @@ func CallLines(rec *record.Record) []code.Frame {
 }
 
 // Asker is the user's part of a stack on which a statement was run or another service called, innermost
-// first. One of its functions asked for it; those further in may only have passed it on.
+// first. One of its functions called for it; those further in may only have passed it on.
 type Asker struct {
 	Call   bool // of another service over HTTP, rather than a statement
 	Frames []AskingFrame
@@ -147,7 +147,7 @@ type AskingFrame struct {
 // mostAskers bounds the stacks that are looked up in the service's sources.
 const mostAskers = 256
 
-// Askers returns the stacks on which the service ran statements or called others over HTTP, those that
+// Askers returns the stacks on which the service ran statements or called other services over HTTP, those that
 // take most time first, 256 at most; none without the hooks of redline's build.
 func Askers(rec *record.Record) (list []Asker) {
 	p := evidence.New(rec, nil)

@@ -19,7 +19,7 @@ func how(n Need) string {
 	case NeedLoad:
 		return "no load was recorded in the steady span"
 	case NeedAnatomy:
-		return "no requests were taken apart: that needs an execution trace, from the probe (--build) or net/http/pprof (--pprof)"
+		return "no requests were broken down: that needs an execution trace, from the probe (--build) or net/http/pprof (--pprof)"
 	case NeedCPUProfile:
 		return "no CPU profile: it needs the probe (--build) or net/http/pprof (--pprof)"
 	case NeedAllocs:
@@ -72,11 +72,11 @@ func (p *Pass) Explain(n Need) string {
 		why = reason("runtime", "no runtime metrics")
 	case NeedStatements:
 		if why = reason("postgres", "no statement statistics"); why == "" && p.UsesOnly(callstack.SQLite) {
-			why = "the service's database is SQLite, within its process: only PostgreSQL reports statement " +
-				"statistics; its CPU and waits are judged from profiles and traces"
+			why = "this needs PostgreSQL's statement statistics, and the service uses SQLite within its own process; its CPU and " +
+				"waits were still judged, from profiles and traces"
 		} else if why == "" && p.UsesOnly(callstack.MySQL) {
-			why = "the service's database is MySQL or MariaDB: redline reads statement statistics of PostgreSQL only; its waits are " +
-				"judged from traces"
+			why = "this needs PostgreSQL's statement statistics, and the service uses MySQL or MariaDB; time spent waiting for it was " +
+				"still judged, from traces"
 		}
 		if s := p.Statements(); why == "" && s != nil {
 			why = cmp.Or(remark("postgres", "statement figures"), "the server counted no statement in the measured span")
@@ -88,7 +88,7 @@ func (p *Pass) Explain(n Need) string {
 	return why
 }
 
-// noRequests returns why no request was taken apart although traces were taken, or
+// noRequests returns why no request was broken down although traces were taken, or
 // why none could be taken; "" if none was requested. reason is the source's own, ""
 // without one.
 func (p *Pass) noRequests(reason string) string {
@@ -97,18 +97,18 @@ func (p *Pass) noRequests(reason string) string {
 	case a == nil && reason != "":
 		return reason
 	case a == nil && len(p.Record.Traces()) > 0:
-		return "no requests were taken apart: the execution traces could not be read (see the warnings)"
+		return "no requests were broken down: the execution traces could not be read (see the warnings)"
 	case a == nil:
 		return ""
 	case a.Requests+a.Partial > 0 && p.MostlyLost():
-		return fmt.Sprintf("only %s taken apart, %s of those in the traces: the others were "+
-			"lost or could not be distinguished", Counted(float64(a.Requests), "request was", "requests were"), Percent(a.Coverage))
+		return fmt.Sprintf("only %s broken down, %s of those in the traces: the rest were "+
+			"lost or could not be told apart", Counted(float64(a.Requests), "request was", "requests were"), Percent(a.Coverage))
 	case a.Hijacked > 0:
 		return fmt.Sprintf("%s of execution trace hold no request, only %s that a handler took over",
 			Span(float64(a.Traced)), Counted(float64(a.Hijacked), "connection", "connections"))
 	}
 	return fmt.Sprintf("%s of execution trace hold no request of a server that redline knows (net/http, HTTP/2, gRPC, fasthttp): "+
-		"load it with more requests, run for longer, or mark requests with the probe", Span(float64(a.Traced)))
+		"send more requests, run for longer, or mark requests with the probe", Span(float64(a.Traced)))
 }
 
 // inapplicable reports whether a cause needs no data to be excluded: a service without a database has none of a

@@ -28,7 +28,7 @@ func apartNotes(all []Finding, suite []Analyzer) (findings, notes []Finding) {
 var spoiled = []string{OfRequest, OfTail, OfCapacity}
 
 // mostOwnWait is the part of each second that the generator's threads may wait in
-// the kernel's run queue. Answers that arrive meanwhile are read late, so beyond it
+// the kernel's run queue. Responses that arrive in that time are read late, so beyond it
 // most of the service time may be the generator's own wait.
 const mostOwnWait = 0.5
 

@@ -120,7 +120,7 @@ func (p *Pass) Sampled(u *usage.Table, cause string) bool {
 		return true
 	}
 	if !p.Has(NeedProcess) || p.CPUGain(1) > idleGain {
-		p.Unjudged(cause, "the CPU profile holds %d samples; a share needs at least %d", u.Samples, leastSamples)
+		p.Unjudged(cause, "the CPU profile has only %d samples; shares need at least %d", u.Samples, leastSamples)
 	}
 	return false
 }

@@ -35,10 +35,10 @@ func traced(t *testing.T, name string) *Builder {
 // down to the function that works, and that a lock's holder only waits for a CPU.
 func TestPathInWords(t *testing.T) {
 	for name, want := range map[string][]string{
-		"store":  {"behind one goroutine, main.(*Store).loop, busy ", "running main.(*Store).checkConsistency (main.go:66: sort.Slice "},
-		"closes": {"behind one goroutine, main.(*Store).loop, busy ", "running main.(*Store).checkConsistency (main.go:66: sort.Slice "},
-		"fanout": {"in main.fanOut (main.go:90) for goroutines that it started (main.fanOut.func1): 99 % waiting for a timer in main.slow (main.go:94)"},
-		"lock":   {"for the lock in main.(*Ledger).Add (main.go:104), held by another request: 54 % waiting for a CPU"},
+		"store":  {"waiting for one goroutine, main.(*Store).loop, busy ", "running main.(*Store).checkConsistency (main.go:66: sort.Slice "},
+		"closes": {"waiting for one goroutine, main.(*Store).loop, busy ", "running main.(*Store).checkConsistency (main.go:66: sort.Slice "},
+		"fanout": {"waiting in main.fanOut (main.go:90) for goroutines it started (main.fanOut.func1): 99 % waiting for a timer in main.slow (main.go:94)"},
+		"lock":   {"waiting for the lock in main.(*Ledger).Add (main.go:104), held by another request: 54 % waiting for a CPU"},
 	} {
 		rec, a := traced(t, name).Open(t)
 		found, err := diagnose.Run(rec, a, nil)
@@ -139,7 +139,7 @@ func TestPathOfCalls(t *testing.T) {
 			node(0.9), "waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"}, // within a transaction
 		{calls(New(8, 10*ms), "fetch@client.go:12"), breakdown.PathNode{Kind: breakdown.PathRequest, State: breakdown.StateLock, Share: 0.9,
 			Nodes: []breakdown.PathNode{node(0.8, state(breakdown.StateNetwork, 0.8))}},
-			"for the lock, held by another request: 80 % waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"},
+			"waiting for the lock, held by another request: 80 % waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"},
 	} {
 		rec, a := c.b.Path([]breakdown.PathNode{c.node}, breakdown.Serial{Goroutine: reader, Goroutines: 8, Requests: 100}).Open(t)
 		found, err := diagnose.Run(rec, a, nil)

@@ -48,7 +48,7 @@ func (p *Pass) pathEntries() []findings.LedgerPath {
 		if p.Stacks.User(at) {
 			line.Function, line.File, line.Line = at.Function, at.File, at.Line
 		}
-		// Two waits of one call, for a connection and for the answer, read alike.
+		// Two waits of one call, for a connection and for the response, read alike.
 		if i := slices.IndexFunc(list, func(l findings.LedgerPath) bool { return l.Text == line.Text }); i >= 0 {
 			list[i].Share, list[i].NS = list[i].Share+line.Share, list[i].NS+line.NS
 			continue
@@ -56,9 +56,9 @@ func (p *Pass) pathEntries() []findings.LedgerPath {
 		list = append(list, line)
 	}
 	if rest > 0 && len(list) > 0 {
-		list = append(list, findings.LedgerPath{Share: rest, Text: "others, each below 3 %"})
+		list = append(list, findings.LedgerPath{Share: rest, Text: "everything else, each part below 3 %"})
 		if rest >= leastLine && len(p.Path().Nodes()) > pathLines {
-			list[len(list)-1].Text = "others"
+			list[len(list)-1].Text = "everything else"
 		}
 	}
 	return list
@@ -70,7 +70,7 @@ func (p *Pass) pathWhy() string {
 	case !p.Has(NeedAnatomy):
 		return p.Explain(NeedAnatomy)
 	case p.Anatomy.Path == nil:
-		return "an earlier redline took this bundle apart, and its traces are gone"
+		return "an earlier version of redline analysed this bundle, and its traces are gone"
 	}
 	return p.Anatomy.Path.Why
 }
@@ -83,8 +83,8 @@ func (p *Pass) lineOf(n breakdown.PathNode) string {
 	return p.behindWords(n, 1)
 }
 
-// behindWords describes a wait for a goroutine, and what that goroutine does
-// meanwhile. It follows nested waits up to pathDepth: a longer line is not
+// behindWords describes a wait for a goroutine, and what that goroutine does in
+// that time. It follows nested waits up to pathDepth: a longer line is not
 // readable.
 func (p *Pass) behindWords(n breakdown.PathNode, depth int) string {
 	text, call := p.waitWords(n), p.inCall(n)
@@ -128,9 +128,9 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 			at = " in " + named(f)
 		}
 		if n.State == breakdown.StateLock {
-			return "for the lock" + at + ", held by another request"
+			return "waiting for the lock" + at + ", held by another request"
 		}
-		return "for another request" + at
+		return "waiting for another request" + at
 	}
 	if p.inCall(n) {
 		return p.callWords(n)
@@ -141,18 +141,18 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 	}
 	if s, ok := p.Path().Serial(n.Function); ok && s.Utilization >= leastSerial {
 		if s.Goroutines == 1 {
-			return fmt.Sprintf("behind one goroutine, %s, busy %s of the time", who, Percent(s.Utilization))
+			return fmt.Sprintf("waiting for one goroutine, %s, busy %s of the time", who, Percent(s.Utilization))
 		}
-		return fmt.Sprintf("behind %d goroutines of %s, each busy %s of the time", s.Goroutines, who, Percent(s.Utilization))
+		return fmt.Sprintf("waiting for %d goroutines of %s, each busy %s of the time", s.Goroutines, who, Percent(s.Utilization))
 	}
 	if f := waits.SiteFrame(n.Site); f.Function != "" && p.Stacks.User(f) {
-		text := fmt.Sprintf("in %s for goroutines that it started", named(f))
+		text := fmt.Sprintf("waiting in %s for goroutines it started", named(f))
 		if n.Function != "" {
 			text += " (" + who + ")"
 		}
 		return text
 	}
-	return "for goroutines of " + who
+	return "waiting for goroutines of " + who
 }
 
 // leastSerial is the utilisation from which how busy a goroutine is says something of a wait behind it.
@@ -240,7 +240,7 @@ func (p *Pass) stateWords(n breakdown.PathNode) string {
 	case breakdown.StateRunnable:
 		return "waiting for a CPU"
 	case breakdown.StateSTW:
-		return "stopped while the collector stops the world"
+		return "stopped while the garbage collector stops the world"
 	case breakdown.StateStoppedByCall:
 		return "stopped while " + p.stopper(n) + " stops the world"
 	}
@@ -286,10 +286,10 @@ var waitVerbs = map[callstack.Wait]string{
 	callstack.HTTPOpen:     "opening an HTTP connection",
 	callstack.HTTPWait:     "waiting for an HTTP call",
 	callstack.RPCWait:      "waiting for a call to another service",
-	callstack.OwnServer:    "waiting for its own server",
+	callstack.OwnServer:    "waiting for the service's own server",
 	callstack.NetworkWait:  "waiting for the network",
 	callstack.ChildWait:    "waiting for another process",
-	callstack.ClientWait:   "waiting for its own client",
+	callstack.ClientWait:   "waiting for its client",
 	callstack.SemaphoreW:   "waiting for a semaphore",
 	callstack.FlightWait:   "waiting for another request's computation",
 	callstack.SleepWait:    "waiting for a timer",
@@ -298,7 +298,7 @@ var waitVerbs = map[callstack.Wait]string{
 	callstack.LockWait:     "waiting for a lock",
 	callstack.SyncWait:     "syncing a file",
 	callstack.FileWait:     "waiting for a file",
-	callstack.SyscallWait:  "in a system call",
+	callstack.SyscallWait:  "making a system call",
 	callstack.ChannelWait:  "waiting at a channel",
 	callstack.JoinWait:     "waiting for other goroutines",
 	callstack.EventWait:    "waiting for an event",

@@ -22,8 +22,8 @@ func Promise(f *Finding, gains ...laws.Gain) {
 }
 
 // NotCalled raises the upper end of a finding's gain to what is gained if the service's function does not make a dependency's
-// call at all, such as one whose result it keeps: whatever that does goes then, not only what the finding counts. An empty name of
-// the call changes nothing.
+// call at all, such as one whose result it caches: everything that does goes then, not only what the finding counts. An empty name
+// of the call changes nothing.
 func (p *Pass) NotCalled(f *Finding, caller, function string) {
 	if function == "" {
 		return
@@ -35,7 +35,7 @@ func (p *Pass) NotCalled(f *Finding, caller, function string) {
 	}
 	f.GainLow, f.GainHigh = cmp.Or(f.GainLow, f.GainCeiling), g.Factor
 	f.Evidence = append(f.Evidence, Fact(FromProfile, all, Ratio,
-		"with all else that it does %s takes %s of the service's CPU", callstack.Short(function), Percent(all)))
+		"including everything else it does, %s takes %s of the service's CPU", callstack.Short(function), Percent(all)))
 }
 
 // gainOf says what a finding gains if its analyzer did not.
@@ -53,7 +53,7 @@ const leastPeer = 0.05
 func (p *Pass) BusyPeers() (facts []findings.Evidence) {
 	for _, peer := range p.Peers() {
 		if peer.CPUs >= leastPeer {
-			facts = append(facts, Fact(FromProcess, peer.CPUs, "CPUs", "%s, which the service asks at port %s, uses %s of %s CPUs",
+			facts = append(facts, Fact(FromProcess, peer.CPUs, "CPUs", "%s, which the service calls on port %s, uses %s of %s CPUs",
 				peer.Program, peer.Port, Times(peer.CPUs), Number(p.CPU().CPUs)))
 		}
 	}

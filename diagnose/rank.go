@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
@@ -167,7 +168,7 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 		return best
 	}
 	kept := make([]Finding, 0, len(found))
-	folded := make([]bool, len(found))
+	folded, followed := make([]bool, len(found)), make([]bool, len(found))
 	for i, f := range found {
 		r := root(f)
 		if r < 0 {
@@ -175,7 +176,12 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 		}
 		folded[i] = true
 		to := &found[r]
-		to.Title += fmt.Sprintf("; therefore %s", p.consequence(f, causes[f.Cause]))
+		joint := ", so "
+		if followed[r] {
+			joint = ", and "
+		}
+		followed[r] = true
+		to.Title += joint + consequence(f, causes[f.Cause])
 		to.Evidence = append(to.Evidence, f.Evidence...)
 		to.Rejected = append(to.Rejected, findings.Rejected{Cause: f.Cause, Why: "it follows from " + to.Cause + ": " + f.Title})
 	}
@@ -216,7 +222,7 @@ func placeKey(f Finding) string { return f.Cause + " " + f.Where.Function }
 func (p *Pass) heldBy(f, root Finding, causes map[string]Cause) bool {
 	site, ok := p.queues[placeKey(f)]
 	return ok && slices.Contains(causes[f.Cause].HeldBy, root.Cause) && (p.Doing(site, root.Where.Function) >= mostHeld ||
-		p.MeanwhileAt(site, root.Where.Function, callstack.DatabaseWait) >= mostHeld)
+		p.MeanwhileAt(site, root.Where.Function, callstack.DatabaseWait, callstack.SyncWait) >= mostHeld)
 }
 
 // shortens returns by what factor the queue for the CPUs becomes shorter without the CPU that
@@ -242,9 +248,16 @@ func (p *Pass) apart(cause, function string) bool {
 	})
 }
 
-// consequence formats a folded finding as the second half of a sentence.
-func (p *Pass) consequence(f Finding, c Cause) string {
-	return fmt.Sprintf("%s (%s of %s)", LowerFirst(c.Title), Percent(f.Share), OfWhat(f.ShareOf))
+// consequence formats a folded finding as the second half of a sentence: "requests wait for a lock (62 % of request
+// time)", "garbage collection takes 37 % of the CPU".
+func consequence(f Finding, c Cause) string {
+	title := LowerFirst(c.Title)
+	for verb, takes := range map[string]string{" uses too much CPU": "takes", " use too much CPU": "take"} {
+		if what, ok := strings.CutSuffix(title, verb); ok && f.ShareOf == OfCPU {
+			return fmt.Sprintf("%s %s %s of the CPU", what, takes, Percent(f.Share))
+		}
+	}
+	return fmt.Sprintf("%s (%s of %s)", title, Percent(f.Share), OfWhat(f.ShareOf))
 }
 
 // LowerFirst makes the beginning of a sentence that of a clause; an abbreviation keeps its capitals.

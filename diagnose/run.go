@@ -13,7 +13,7 @@ import (
 
 // Run runs a suite on a record. a is nil without an anatomy. Causes whose data is missing
 // are listed as not judged, with the reason, as are those of an analyzer that fails (on a
-// profile that does not parse); the others are judged. The error is non-nil only for an
+// profile that does not parse); the rest are judged. The error is non-nil only for an
 // invalid suite or a nil record.
 func Run(rec *record.Record, a *breakdown.Anatomy, suite []Analyzer) (findings.Findings, error) {
 	if rec == nil {

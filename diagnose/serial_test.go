@@ -99,7 +99,7 @@ func TestQueueFollowsFromTheSyncsOfItsGoroutine(t *testing.T) {
 		Wait(breakdown.StateRunning, time.Millisecond, 1).
 		Wait(breakdown.StateChannel, 390*time.Millisecond, 1, "runtime.chansend1", storeGet).Waker(storeLoop).Behind(syncing)
 	found := ExpectFirst(t, suite.All(), queue, "disk-sync")
-	if text := found.Findings[0].Title; !strings.Contains(text, "therefore requests wait for a channel's few consumers") {
+	if text := found.Findings[0].Title; !strings.Contains(text, ", so requests wait for a channel's few consumers") {
 		t.Errorf("the queue is reported apart: %q, and %d findings", text, len(found.Findings))
 	}
 }
@@ -116,7 +116,7 @@ func TestQueueFollowsFromWhatItsGoroutineCompiles(t *testing.T) {
 			Background(9*time.Second, append(work, storeCheck, storeLoop)...).Background(time.Second, storeLoop)
 	}
 	found := ExpectFirst(t, suite.All(), doing("regexp/syntax.Parse", "regexp.Compile"), "cpu-regexp-compile")
-	if text := found.Findings[0].Title; !strings.Contains(text, "therefore requests wait for a channel's few consumers") {
+	if text := found.Findings[0].Title; !strings.Contains(text, ", so requests wait for a channel's few consumers") {
 		t.Errorf("the queue is reported apart: %q", text)
 	}
 	ExpectFirst(t, suite.All(), doing("encoding/json.(*decodeState).object", "encoding/json.Unmarshal"), "channel-bottleneck")
@@ -135,7 +135,7 @@ func TestQueueFollowsFromTheCallsOfItsGoroutine(t *testing.T) {
 	}
 	found := ExpectFirst(t, suite.All(), queue().Wait(breakdown.StateChannel, 390*time.Millisecond, 1, "runtime.chansend1", storeGet).
 		Waker(storeLoop).Behind(inCall(breakdown.Link{Goroutine: "shop/store.(*Store).loop"})), "blocking-syscall")
-	if f := found.Findings[0]; !strings.Contains(f.Title, "at proc.go:510; therefore requests wait for a channel's few consumers") {
+	if f := found.Findings[0]; !strings.Contains(f.Title, "at proc.go:510, so requests wait for a channel's few consumers") {
 		t.Errorf("%q at %s", f.Title, f.Where.Function)
 	}
 	found = ExpectFirst(t, suite.All(), queue().Wait(breakdown.StateLock, 390*time.Millisecond, 1, "sync.(*Mutex).Lock", storeGet).

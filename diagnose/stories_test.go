@@ -60,8 +60,8 @@ func TestFindingsHaveAnExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"tail":      "for example trace slowest: request 1 took 900 ms, 880 ms of it in GET / (shop)",
-		"query":     "for example trace with-query: request 2 took 300 ms, 100 ms of it in query",
+		"tail":      "for example, in trace slowest request 1 took 900 ms, 880 ms of it in GET / (shop)",
+		"query":     "for example, in trace with-query request 2 took 300 ms, 100 ms of it in query",
 		"elsewhere": "", "cpu": "",
 	}
 	for _, f := range out.Findings {

@@ -23,7 +23,7 @@ type CPU struct {
 	Children  float64 // processes that it started; 0 where they are not measured separately
 	Generator float64
 	Database  float64 // 0 if requests use no other server
-	// Peers is what other programs on this host use that the target asks, as far as they were seen; 0
+	// Peers is the CPU of other programs on this host that the target calls, as far as they were seen; 0
 	// where none was. It is demand of the requests, as the database's CPU is.
 	Peers float64
 	// outside is the most that servers use whose CPU is unknown, where Database is NaN.
@@ -95,7 +95,7 @@ func (p *Set) readCPU() CPU {
 		procs = float64(n)
 	}
 	if math.IsNaN(c.Quota) && p.stopped() {
-		c.Limit = c.Target // the quota was not read, but throttling shows that it is used up
+		c.Limit = c.Target // the quota was not read, but throttling shows that it is exhausted
 	}
 	for _, limit := range []float64{c.Quota, procs} {
 		if limit > 0 && !(limit >= c.Limit) {
@@ -171,7 +171,7 @@ func (p *Set) blocked() float64 {
 	return math.Min(1, blocked/active)
 }
 
-// mostStopped: a quota that runs out in this part of its periods counts as used up.
+// mostStopped: a quota that runs out in this part of its periods counts as exhausted.
 const mostStopped = 0.5
 
 // stopped reports whether the target's quota runs out in most of its periods.
@@ -209,7 +209,7 @@ func (c CPU) Full() bool {
 }
 
 const (
-	// limitUsed: a target that uses this part of its limit uses it up on average.
+	// limitUsed: a target that uses this part of its limit exhausts it on average.
 	// The corpus' invoice-quota and barcode-one-proc use 0.99 of theirs;
 	// parcel-burst-quota, which is stopped in bursts, 0.6.
 	limitUsed = 0.85
@@ -217,7 +217,7 @@ const (
 
 // Room returns by what factor the target's use of CPU could grow into CPUs of
 // the host that are free if its own limit (quota, GOMAXPROCS) were lifted; 1
-// where it has none, does not use it up, or one of the figures is unknown.
+// where it has none, does not exhaust it, or one of the figures is unknown.
 func (c CPU) Room() float64 { return c.room(c.CPUs - c.Busy) }
 
 // RoomAlone is Room on a host without other programs: what they take is not the load's, and a

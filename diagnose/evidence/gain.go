@@ -44,7 +44,7 @@ func (p *Set) Model(own bool) laws.Model {
 			Fixed: p.idling()})
 	}
 	if at := m.Tightest(); c.Saturated() && at >= 0 {
-		// When CPUs are used up, every wait that this host's work ends is a queue
+		// When CPUs are saturated, every wait that this host's work ends is a queue
 		// for them, wherever the request waits. A wait that a timer ends is not.
 		m.Resources[at].Queue = m.Response * (1 - p.Waits().Share(callstack.SleepWait, callstack.EventWait))
 	}
@@ -127,7 +127,7 @@ func (p *Set) CPUError(share float64) float64 {
 func (p *Set) Waited(share float64) laws.Gain { return p.delay(share, false) }
 
 // Elsewhere bounds the gain of removing a wait that does not depend on this host's CPUs,
-// such as for a timer or a remote answer.
+// such as for a timer or a remote response.
 func (p *Set) Elsewhere(share float64) laws.Gain { return p.delay(share, true) }
 
 // Polled is Elsewhere for a wait that also costs CPU: a part of the service's, 0 to 1,
@@ -144,7 +144,7 @@ func (p *Set) Polled(share, cpu float64) laws.Gain {
 func (p *Set) delay(share float64, own bool) laws.Gain {
 	m, c := p.Model(own), p.CPU()
 	if !own && c.Saturated() && !c.Full() {
-		// Without the wait the load asks for more CPU, and the scheduler divides the CPUs fairly.
+		// Without the wait the load needs more CPU, and the scheduler divides the CPUs fairly.
 		for i := range m.Resources {
 			if r := &m.Resources[i]; r.Name == named(hostCPUs, c.CPUs) {
 				r.Servers = math.Max(r.Servers, fairShare*c.CPUs)
@@ -190,7 +190,7 @@ func (p *Set) withinComputing(g laws.Gain) laws.Gain {
 // Untraced returns the difference between the load's mean request and the mean of those
 // that are complete in traces, in ns. A trace cuts a request with a probability
 // proportional to its length (length-biased sampling, the inspection paradox), so the
-// longest are missing. 0 where CPUs are used up: then the generator waits for a CPU too,
+// longest are missing. 0 on saturated CPUs: there the generator waits for a CPU too,
 // and measures requests as longer.
 func (p *Set) Untraced() float64 {
 	if !p.Traced() || p.Anatomy.Cut == 0 || p.CPU().Saturated() {
@@ -255,7 +255,7 @@ func (p *Set) Ran(w Work) laws.Gain {
 }
 
 // Alone returns the gain that removing a share of the service's CPU would have on a host
-// without other programs, where CPUs bound the service. What others take bounds the
+// without other programs, where CPUs bound the service. CPU that they take bounds the
 // gain on this host, not how sick the service is. 0 where CPUs are idle.
 func (p *Set) Alone(share float64) float64 {
 	if !p.CPU().Saturated() {

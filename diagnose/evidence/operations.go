@@ -15,7 +15,7 @@ import (
 )
 
 // Asked is one statement as the service sent it, counted by the hooks of redline's
-// build: exact, whichever database answers. Counts are of the steady span.
+// build: exact, whichever database runs it. Counts are of the steady span.
 type Asked struct {
 	// Text is the statement without its constants, which identifies it.
 	Text   string

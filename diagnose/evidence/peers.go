@@ -17,14 +17,14 @@ var (
 	databases = []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait}
 )
 
-// Peer is a program on this host that the target asks: an upstream or a database.
+// Peer is a program on this host that the target calls: an upstream or a database.
 type Peer struct {
 	Program string  // as it names itself
 	Port    string  // that the target connects to
 	CPUs    float64 // over the steady span: 1 is one CPU all the time
 }
 
-// Peers returns the programs that the target asks, what uses most CPU first. What was not seen of them
+// Peers returns the programs that the target calls, those that use most CPU first. CPU that was not seen
 // does not count: until a peer is found, and while it is not. PostgreSQL is left out where the database's
 // CPU is known: that counts all of its processes.
 func (p *Set) Peers() []Peer {
@@ -69,7 +69,7 @@ func (p *Set) PeersCPU() (sum []float64) {
 	return sum
 }
 
-// sqlServers are the programs that answer statements, by the names of their processes.
+// sqlServers are the programs that run statements, by the names of their processes.
 var sqlServers = []string{"postgres", "mysqld", "mariadbd", "cockroach"}
 
 // addPeers adds what peers use: as the database, if they are known to be that and its CPU is not counted. If that
@@ -100,8 +100,8 @@ func (p *Set) databases() func(Peer) bool {
 	return func(peer Peer) bool { return seen && (all || slices.Contains(sqlServers, peer.Program)) }
 }
 
-// WaitsForNoUpstream reports whether requests are known to wait for no other service, databases apart: they ask none, or goroutines do
-// that outlive them.
+// WaitsForNoUpstream reports whether requests are known to wait for no other service, databases apart: they call none, or goroutines
+// that outlive them do.
 func (p *Set) WaitsForNoUpstream() bool {
 	return p.Traced() && p.Waits().Share(servers...) < leastOutside
 }
@@ -117,8 +117,8 @@ func (p *Set) asked(c CPU) []callstack.Wait {
 // Asks reports whether a kind of wait is for another program.
 func (p *Set) Asks(kind callstack.Wait) bool { return slices.Contains(p.asked(p.CPU()), kind) }
 
-// Unasked bounds the gain of not asking other programs for a share of request time, 0 to 1. As
-// Elsewhere, but peers then save the CPU that they used meanwhile: their CPU is in proportion to the time
+// Unasked bounds the gain of not calling other programs for a share of request time, 0 to 1. As
+// Elsewhere, but peers then save the CPU that they used for it: their CPU is in proportion to the time
 // that requests wait for them.
 func (p *Set) Unasked(share float64) laws.Gain {
 	m, c := p.Model(true), p.CPU()

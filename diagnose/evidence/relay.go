@@ -6,9 +6,9 @@ import (
 	"github.com/redline-go/redline/record/statement"
 )
 
-// askedFrom returns the place that asks for a statement: outside a library's hook. A hook that retries or
-// logs runs whatever the library was asked for, and the user's function further out asked for it; one with
-// a statement of its own asks itself. Shared are the lines with more than one statement.
+// askedFrom returns the place that calls for a statement: outside a library's hook. A hook that retries or
+// logs runs whatever the library was called for, and the user's function further out called for it; one with
+// a statement of its own is its own caller. Shared are the lines with more than one statement.
 func (p *Set) askedFrom(stack []code.Frame, shared map[site]bool) (place code.Frame, ok bool) {
 	place, ok = p.Stacks.Place(stack)
 	for ok && shared[siteOf(place)] {

@@ -109,7 +109,7 @@ func (p *Set) holders(site waits.Site) []string {
 
 // Serialised bounds the gain at a place where requests queue for one goroutine or lock that
 // is always busy, if all its work for them is removed and its CPU time freed. ok is false
-// if the place is no such resource.
+// if the place is not such a resource.
 func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	s, ok := p.serialAt(site)
 	if !ok {
@@ -138,7 +138,7 @@ func (p *Set) Doing(site waits.Site, function string) float64 {
 	return s.part(p, Work{Share: 1, Function: function})
 }
 
-// inTurn reports whether requests themselves hold what others wait for: at least half of
+// inTurn reports whether requests themselves hold what other requests wait for: at least half of
 // the wait is behind another request.
 func inTurn(part breakdown.Part) bool {
 	var all, requests int64
@@ -163,7 +163,7 @@ func (p *Set) Under(site waits.Site, more ...string) string {
 
 // Alongside returns the goroutines that serve one request after another, as resources that
 // bound the rate whatever else gets cheaper. A goroutine's demand is its own time: running,
-// or in the kernel (fsync). Waiting for a CPU, a lock, a channel or an answer depends on
+// or in the kernel (fsync). Waiting for a CPU, a lock, a channel or a response depends on
 // other load and is not demand; nor, on saturated CPUs, is what system calls take beyond the
 // quickest of them. So the bound errs upwards. It does not hold for a goroutine
 // that serves batches, which grow with the rate.

@@ -33,7 +33,7 @@ type Set struct {
 	serial          measured.Memo[[]serial]
 }
 
-// New returns the evidence of a record; a is nil when no trace was taken apart.
+// New returns the evidence of a record; a is nil if no trace was analysed.
 func New(rec *record.Record, a *breakdown.Anatomy) *Set {
 	run := measured.New(rec, a)
 	return &Set{Run: run, Requests: &waits.Requests{Run: run}, Service: &usage.Service{Run: run}}

@@ -18,7 +18,7 @@ const leastWindows = 20
 // of Distributed Application Systems, CASCON 1995). 0 where windows are too few, or the
 // rate does not vary.
 //
-// The service has no such line: on CPUs that are used up it uses the same at any rate.
+// The service has no such line: on saturated CPUs it uses the same at any rate.
 func (p *Set) standing() float64 {
 	c, span := p.CPU(), p.Steady().Len().Seconds()
 	cpu, requests := p.Series(series.GeneratorCPU, "").Values, p.Series(series.LoadRequests, "").Values

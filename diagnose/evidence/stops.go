@@ -27,22 +27,22 @@ type Stops struct {
 	// Length is the mean stop, in ns over all CPUs; NaN without one.
 	Length float64
 	// InStops and Elsewhere are the mean p99 of the latency, in ns, of windows in
-	// which the quota ran out (or ran out in the one before), and of the others;
+	// which the quota ran out (or ran out in the one before), and of the rest;
 	// NaN if one side has too few windows.
 	InStops, Elsewhere float64
 	// Gain bounds the latency gain, over all windows, of ending the stops; 1 if it is
-	// unknown, or if the quota is used up on average, so that a larger one gives Room
+	// unknown, or if the quota is exhausted on average, so that a larger one gives Room
 	// instead.
 	Gain float64
 }
 
-// Stops compares windows in which the CPU quota ran out with the others.
+// Stops compares windows in which the CPU quota ran out with the rest.
 func (p *Set) Stops() Stops {
 	return p.stops.Get(p.readStops)
 }
 
 // readStops counts a window as stopped if the quota ran out in it or in the one
-// before: the requests that were stopped end in the next.
+// before: the requests that were stopped finish in the next.
 func (p *Set) readStops() Stops {
 	s := Stops{Gain: 1, Length: math.NaN(), InStops: math.NaN(), Elsewhere: math.NaN()}
 	stopped, ok := p.Rate(series.CgroupThrottled, "")

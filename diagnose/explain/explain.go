@@ -83,8 +83,8 @@ func (c Causes) List(width int) string {
 func stage(s diagnose.Stage) string {
 	names := map[diagnose.Stage]string{
 		diagnose.Validity: "The measurement", diagnose.Host: "The host and its limits", diagnose.Database: "The database",
-		diagnose.Wait: "Waiting in the service, and for others", diagnose.Memory: "Memory and its collection",
-		diagnose.CPUUse: "What the CPU is used for",
+		diagnose.Wait: "Waiting within the service and for other services", diagnose.Memory: "Memory and garbage collection",
+		diagnose.CPUUse: "CPU use",
 	}
 	return names[s]
 }
@@ -95,7 +95,7 @@ type part struct {
 	code        string // language of the text if it is code
 }
 
-// parts returns what is known about a cause, in the order of a reader's questions,
+// parts returns what a reader wants to know about a cause, in the order of their questions,
 // without empty parts.
 func (p Page) parts() []part {
 	list := []part{
@@ -105,8 +105,7 @@ func (p Page) parts() []part {
 		{title: "Before", text: p.Example.Before, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "After", text: p.Example.After, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "How to verify", text: p.Verify},
-		{title: "Root causes that can be behind it", text: strings.Join(slices.Concat(p.FollowsFrom, p.CoveredBy), ", ")},
-		{title: "Test services that set its thresholds (corpus/)", text: strings.Join(p.Cases, ", ")},
+		{title: "Possible root causes", text: strings.Join(slices.Concat(p.FollowsFrom, p.CoveredBy), ", ")},
 	}
 	if p.Knows == "" {
 		list[1].text = p.Decides
@@ -115,7 +114,7 @@ func (p Page) parts() []part {
 }
 
 // Text returns the page for a terminal of width cells, 60 at least. Code is not
-// wrapped.
+// wrapped, and names of causes are not broken.
 func (p Page) Text(width int) string {
 	const indent = "  "
 	room := max(width, 60) - len(indent)
@@ -125,7 +124,7 @@ func (p Page) Text(width int) string {
 		fmt.Fprintf(&b, "\n%s\n", part.title)
 		text := trim(part.text)
 		if part.code == "" {
-			text = ansi.Wrap(text, room, "")
+			text = wrap(text, room)
 		}
 		for line := range strings.SplitSeq(text, "\n") {
 			b.WriteString(strings.TrimRight(indent+strings.ReplaceAll(line, "\t", "    "), " ") + "\n")
@@ -134,11 +133,22 @@ func (p Page) Text(width int) string {
 	return b.String()
 }
 
-// Markdown returns the page of docs/causes/.
+// wrap breaks a text at spaces. ansi.Wrap breaks at each hyphen too, so that the name of a cause or a flag could be neither
+// copied nor found; it takes the non-breaking hyphen for a letter of the same width.
+func wrap(text string, width int) string {
+	const hyphen = "\u2011"
+	return strings.ReplaceAll(ansi.Wrap(strings.ReplaceAll(text, "-", hyphen), width, ""), hyphen, "-")
+}
+
+// Markdown returns the page of docs/causes/, with the services of the corpus, which concern those who work on redline.
 func (p Page) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n**%s.**\n", p.ID, strings.TrimSuffix(p.Title, "."))
-	for _, part := range p.parts() {
+	list := p.parts()
+	if len(p.Cases) > 0 {
+		list = append(list, part{title: "Test services that set its thresholds (corpus/)", text: strings.Join(p.Cases, ", ")})
+	}
+	for _, part := range list {
 		fmt.Fprintf(&b, "\n## %s\n\n", part.title)
 		if part.code == "" {
 			b.WriteString(trim(part.text) + "\n")

@@ -35,8 +35,7 @@ func TestText(t *testing.T) {
 	at := 0
 	for _, want := range []string{"lock-contention: Requests wait for a mutex\n", "How it looks\n  They queue.",
 		"How redline knows\n  From the trace.", "What to do\n",
-		"Before\n  mu.Lock()\n      write()\n\n  mu.Unlock()\n", "After\n  write()", "How to verify\n",
-		"Test services that set its thresholds (corpus/)\n  ledger-mutex\n"} {
+		"Before\n  mu.Lock()\n      write()\n\n  mu.Unlock()\n", "After\n  write()", "How to verify\n"} {
 		i := strings.Index(text[at:], want)
 		if i < 0 {
 			t.Fatalf("no %q in its place in\n%s", want, text)
@@ -48,6 +47,9 @@ func TestText(t *testing.T) {
 			t.Errorf("line %q", line)
 		}
 	}
+	if strings.Contains(text, "ledger-mutex") {
+		t.Error("the services of the corpus are of no use to a user")
+	}
 	bare, _ := pages.Find("fd-limit")
 	if text := bare.Text(70); strings.Contains(text, "Before") || !strings.Contains(text, "How redline knows\n  Compares with 90 %.") {
 		t.Errorf("a cause with little to say:\n%s", text)
@@ -57,10 +59,27 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestNamesAreWhole: a cause's name stays on one line, so that it can be copied and found.
+func TestNamesAreWhole(t *testing.T) {
+	cause := diagnose.Cause{ID: "alloc-hot", Title: "One place allocates most", Doc: "Much.", Remedy: "Less.",
+		FollowsFrom: []string{"db-n-plus-one", "cpu-regexp-compile", "cpu-template-parse", "cpu-json", "downstream-slow", "cpu-reflect",
+			"db-writer-lock", "cache-useless"}}
+	page := Page{Cause: cause}
+	for width := 60; width < 100; width++ {
+		text := page.Text(width)
+		for _, name := range cause.FollowsFrom {
+			if !strings.Contains(text, name) {
+				t.Errorf("%s is broken at a width of %d:\n%s", name, width, text)
+			}
+		}
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	page, _ := Of(suite()).Find("lock-contention")
 	if text := page.Markdown(); !strings.Contains(text,
-		"## Before\n\n```go\nmu.Lock()\n\twrite()\n\nmu.Unlock()\n```\n") || !strings.HasPrefix(text, "# lock-contention\n") {
+		"## Before\n\n```go\nmu.Lock()\n\twrite()\n\nmu.Unlock()\n```\n") || !strings.HasPrefix(text, "# lock-contention\n") ||
+		!strings.HasSuffix(text, "## Test services that set its thresholds (corpus/)\n\nledger-mutex\n") {
 		t.Errorf("page:\n%s", text)
 	}
 }
@@ -69,7 +88,7 @@ func TestMarkdown(t *testing.T) {
 func TestList(t *testing.T) {
 	pages := Of(suite())
 	want := "The host and its limits\n  fd-limit         Descriptors run out\n\n" +
-		"Waiting in the service, and for others\n  lock-contention  Requests wait for a mutex\n"
+		"Waiting within the service and for other services\n  lock-contention  Requests wait for a mutex\n"
 	if got := pages.List(80); got != want {
 		t.Errorf("list:\n%s", got)
 	}

@@ -36,7 +36,7 @@ func TestFewRequestsAreJudged(t *testing.T) {
 			t.Errorf("%s: found %+v; want lock-contention with %s confidence", name, out.Findings, c.most)
 		}
 		for _, n := range out.NotJudged {
-			if strings.Contains(n.Why, "no requests were taken apart") {
+			if strings.Contains(n.Why, "no requests were broken down") {
 				t.Errorf("%s: %s is not judged: %s", name, n.Cause, n.Why)
 			}
 		}

@@ -28,12 +28,12 @@ func TestLedgerNamesTheMeanRequest(t *testing.T) {
 		}
 		return found.Ledger.Shape
 	}
-	if got := shape(30, 40*ms); !strings.HasPrefix(got, "Requests take 40.0 ms on average; the ") ||
-		!strings.Contains(got, " that traces show whole take 10.0 ms, ") {
+	if got := shape(30, 40*ms); !strings.HasPrefix(got, "The mean request takes 40.0 ms; the ") ||
+		!strings.Contains(got, " in the traces average 10.0 ms, ") {
 		t.Error(got)
 	}
 	for _, got := range []string{shape(0, 40*ms), shape(30, 11*ms)} {
-		if !strings.HasPrefix(got, "Requests take 10.0 ms, ") {
+		if !strings.HasPrefix(got, "The mean request takes 10.0 ms, ") {
 			t.Error(got)
 		}
 	}
@@ -61,7 +61,7 @@ func TestMostOfTheLedger(t *testing.T) {
 		"a database that was read": {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.4, 0.1, 1.45).
 			Statement("SELECT 1", 50e3, 200*time.Microsecond, 1, 4, "")), ""},
 		"a peer's CPU": {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.4, 0.1, -1).Peer("mariadbd", "3306", 1.45)),
-			"mariadbd, which the service asks at port 3306, takes 74 % of the CPU that the load uses"},
+			"mariadbd, which the service calls on port 3306, takes 74 % of the CPU that the load uses"},
 		"a peer, idle CPUs":     {asks(diagnosetest.New(8, 10*ms).CPU(2, 0.9, 0.1, 0.1, -1).Peer("mariadbd", "3306", 0.7)), "one wait: database"},
 		"a queue for the CPUs":  {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.9, 0.3, 0.75)), ""},
 		"at once":               {asks(diagnosetest.New(8, 3*ms).CPU(2, 0.5, 0.2, 0.1, 0.2).Rate(500)), ""},

@@ -137,7 +137,7 @@ func TestDatabasesThatAreNotUsed(t *testing.T) {
 	}{
 		"unknown":        {b(), "they need --postgres"},
 		"another server": {asks(operation.Redis, "net.(*conn).Read", "github.com/redis/go-redis/v9.(*Client).Process", List), ""},
-		"MySQL":          {asks(operation.Query, "net.(*conn).Read", mysql, "database/sql.(*DB).QueryContext", List), "PostgreSQL only"},
+		"MySQL":          {asks(operation.Query, "net.(*conn).Read", mysql, "database/sql.(*DB).QueryContext", List), "the service uses MySQL or MariaDB"},
 	} {
 		why := ""
 		for _, n := range ExpectFirst(t, suite.All(), c.b, "cpu-saturated").NotJudged {
@@ -149,6 +149,22 @@ func TestDatabasesThatAreNotUsed(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, why, c.why)
 		}
 	}
+}
+
+// syncsUnderLock is a journal that writes and syncs under its lock, on CPUs that are half idle.
+func syncsUnderLock(mutex []string) *Builder {
+	fsync := []string{"syscall.Fsync", "internal/poll.(*FD).Fsync", "os.(*File).Sync", "shop/wal.(*Log).Append@wal.go:30"}
+	write := []string{"syscall.write", "internal/poll.(*FD).Write", "os.(*File).Write", "shop/wal.(*Log).Append@wal.go:29"}
+	held := func(ns time.Duration, state breakdown.State, stack []string) breakdown.Chain {
+		link := breakdown.Link{State: state, Request: true, Stack: append(Stack(stack...), Serving()...)}
+		return breakdown.Chain{NS: int64(ns), Links: []breakdown.Link{link}}
+	}
+	return New(16, 7500*us).CPU(2, 0.97, 0.88, 0.05, 0).Wait(breakdown.StateRunning, 30*us, 3).
+		Wait(breakdown.StateSyscall, 300*us, 1, fsync...).
+		Wait(breakdown.StateLock, 7100*us, 1, append(mutex, "shop/wal.(*Log).Append@wal.go:28")...).
+		Behind(held(5*ms, breakdown.StateSyscall, fsync), held(2*ms, breakdown.StateRunning, write)).
+		WakerRequest("sync.(*Mutex).Unlock", "shop/wal.(*Log).Append@wal.go:31").
+		Sample(8*time.Second, write...).Sample(2*time.Second, Route)
 }
 
 // The whole suite over one fault at a time: the first finding must name it, and
@@ -191,6 +207,7 @@ func TestFirstFinding(t *testing.T) {
 		{"client without keep-alive", waiting(0.6).Wait(breakdown.StateSelect, 24*ms, 1, "runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", cache), "http-client-churn"},
 		{"slow client", waiting(0.8).Wait(breakdown.StateNetwork, 32*ms, 1, "internal/poll.runtime_pollWait", "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", "io.ReadAll", cache), "generator-limited"},
 		{"fsync", waiting(0.8).Wait(breakdown.StateSyscall, 32*ms, 1, "syscall.Fsync", "internal/poll.(*FD).Fsync", "os.(*File).Sync", "shop/wal.(*Log).Append@wal.go:30"), "disk-sync"},
+		{"fsync under a lock", syncsUnderLock(mutex), "disk-sync"},
 		{"cgo", waiting(0.8).Wait(breakdown.StateSyscall, 32*ms, 1, "runtime.cgocall", "shop/image._Cfunc_resize", "shop/image.Resize@image.go:9"), "blocking-syscall"},
 		{"tail asleep", tail(breakdown.StateSleep, "time.Sleep", cache), "sleep"},
 		{"throttled", Healthy().CPU(2, 0.9, 0.49, 0.2, 0.1).Gauge(series.CgroupQuota, "", 0.5).Counter(series.CgroupThrottled, "", 6e9).Counter(series.CgroupThrottles, "", 90), "cpu-throttled"},

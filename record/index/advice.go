@@ -129,7 +129,8 @@ func (s Scan) addAlternatives(d *design, list []condition) {
 			}
 		}
 		if len(texts) > 0 {
-			d.why = append(d.why, fmt.Sprintf("Each side of the OR needs an index of its own, which the planner combines (BitmapOr): %s.",
+			d.why = append(d.why, fmt.Sprintf("Each side of the OR needs its own index; the planner combines them "+
+				"(BitmapOr): %s.",
 				strings.Join(texts, "; ")))
 			return
 		}
@@ -166,15 +167,15 @@ func (s Scan) addEqual(d *design, c condition) {
 	case c.cast != "":
 		is := ""
 		if t := s.typeOf(c.inner); t != "" {
-			is = ", which is " + t
+			is = " (of type " + t + ")"
 		}
-		d.why = append(d.why, fmt.Sprintf("The comparison casts %s%s, to %s, and no index on the column serves that: pass "+
-			"the parameter in the column's own type.", quote(c.inner), is, c.cast))
+		d.why = append(d.why, fmt.Sprintf("The comparison casts %s%s to %s, and no index on the column serves that: pass the "+
+			"parameter in the column's own type.", quote(c.inner), is, c.cast))
 		d.addKey(&d.equal, key{column: c.inner})
 	case s.steady(c):
 		d.addKey(&d.equal, key{expression: c.expression})
 		if i := s.leading(c.inner); i != "" {
-			d.why = append(d.why, fmt.Sprintf("%s indexes %s itself, and so does not serve %s.", i, quote(c.inner), c.expression))
+			d.why = append(d.why, fmt.Sprintf("%s indexes %s itself, so it does not serve %s.", i, quote(c.inner), c.expression))
 		}
 	case c.function == "" && hiddenField.MatchString(c.expression):
 		why := fmt.Sprintf("An index on the expression serves %s: CREATE INDEX ON %s ((%s)), with the statement's own key.", c.expression,
@@ -259,7 +260,7 @@ func (s Scan) addRange(d *design, c condition) {
 			k.column = c.inner
 		}
 		d.method, d.rest = "gin", []key{k}
-		d.why = append(d.why, "Only trigrams serve a pattern that begins with a wildcard: CREATE EXTENSION pg_trgm first.")
+		d.why = append(d.why, "Only trigrams serve a pattern that begins with a wildcard: run CREATE EXTENSION pg_trgm first.")
 	case c.op == matches || c.op == prefixed:
 		k := key{column: column, class: s.patternClass(column)}
 		if column == "" {
@@ -271,12 +272,12 @@ func (s Scan) addRange(d *design, c condition) {
 		d.bytes, d.byValue = true, c.op == matches
 		d.rest = []key{k}
 		if i := s.leading(column); column != "" && i != "" {
-			d.why = append(d.why, fmt.Sprintf("%s orders %s by its collation, but LIKE needs byte order: %s, or COLLATE "+
+			d.why = append(d.why, fmt.Sprintf("%s orders %s by its collation, but LIKE needs byte order: use %s, or COLLATE "+
 				"\"C\".", i, quote(column), k.class))
 		}
 		if c.op == matches {
-			d.why = append(d.why, fmt.Sprintf("It serves patterns that begin with text; for those that begin with %% use "+
-				"CREATE INDEX ON %s USING gin (%s gin_trgm_ops) with the extension pg_trgm.", quote(s.Node.Relation),
+			d.why = append(d.why, fmt.Sprintf("The index serves patterns that begin with text; for those that begin with %%, "+
+				"use CREATE INDEX ON %s USING gin (%s gin_trgm_ops) with the extension pg_trgm.", quote(s.Node.Relation),
 				strings.TrimSuffix(k.String(), " "+k.class)))
 		}
 	case column != "":
@@ -296,8 +297,8 @@ func (s Scan) addContains(d *design, c condition) {
 	case c.column == "" && strings.HasPrefix(c.expression, "to_tsvector('") && !strings.Contains(c.expression, "…"):
 		k.expression = c.expression
 	case c.column == "" && c.function == "to_tsvector":
-		d.why = append(d.why, fmt.Sprintf("An index on the words serves it: CREATE INDEX ON %s USING gin (to_tsvector('english', %s)), "+
-			"with the statement's own configuration.", quote(s.Node.Relation), quote(c.inner)))
+		d.why = append(d.why, fmt.Sprintf("An index on the words serves the condition: CREATE INDEX ON %s USING gin "+
+			"(to_tsvector('english', %s)), with the statement's own configuration.", quote(s.Node.Relation), quote(c.inner)))
 		return
 	case c.column == "":
 		return

@@ -15,9 +15,10 @@ func (s Scan) finish(d design) Advice {
 	name, full := s.names()
 	if len(keys) == 0 {
 		if columns := s.optional(); len(columns) > 0 && len(a.Why) == 0 {
-			a.Why = append(a.Why, fmt.Sprintf("The conditions on %s are optional ($1 IS NULL OR column = $1): PostgreSQL leaves out "+
-				"those whose parameter is NULL, so an index serves a call by a column that it gives. Index what calls give "+
-				"(%s), with the column of ORDER BY behind it: %s.", s.Node.Relation, strings.Join(columns, ", "),
+			a.Why = append(a.Why, fmt.Sprintf("The conditions on %s are optional ($1 IS NULL OR column = $1): PostgreSQL "+
+				"leaves out those whose parameter is NULL, so an index helps the calls that give its column a value. Index "+
+				"the columns to which calls give values (%s), followed by the column of ORDER BY: %s.",
+				s.Node.Relation, strings.Join(columns, ", "),
 				"CREATE INDEX ON "+name+" ("+quote(columns[0])+")"))
 		}
 		if s.Filter != "" && len(a.Why) == 0 {
@@ -159,22 +160,23 @@ func implied(predicate string, where []string) bool {
 	return true
 }
 
-// unused says why a plan does not make use of an index that would serve.
+// unused says why a plan does not use an index that would serve.
 func (s Scan) unused(index database.Index) (why []string) {
 	if !index.Valid {
-		return []string{fmt.Sprintf("%s is invalid, because its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.",
+		return []string{fmt.Sprintf("%s is invalid, because its CREATE INDEX CONCURRENTLY failed: run REINDEX INDEX "+
+			"CONCURRENTLY %s.",
 			index.Name, quote(index.Name))}
 	}
 	if s.Node.Index == index.Name || s.Node.Uses(index.Name) {
-		return []string{fmt.Sprintf("The plan already reads %s: its extra rows come from other conditions or row versions, which no "+
-			"key of it holds.", index.Name)}
+		return []string{fmt.Sprintf("The plan already reads %s: the extra rows come from other conditions or row versions, "+
+			"which its keys do not cover.", index.Name)}
 	}
 	why = []string{fmt.Sprintf("The index exists: %s, but this plan does not read it.", index.Definition)}
 	if s.stale() {
-		return append(why, fmt.Sprintf("The planner's statistics are stale: ANALYZE %s.", quote(s.Node.Relation)))
+		return append(why, fmt.Sprintf("The planner's statistics are stale: run ANALYZE %s.", quote(s.Node.Relation)))
 	}
 	return append(why, "Compare the plan for the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) with "+
-		"them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
+		"them): a parameter of another type, or a random_page_cost far above the storage's, keeps the planner from using it.")
 }
 
 // stale reports whether the planner's figures of a table are far from the counts: rows
@@ -210,11 +212,11 @@ func (s Scan) unfit(d design) (why []string) {
 			why = append(why, fmt.Sprintf("%s is partial (%s), and the statement does not match its "+
 				"condition.", index.Name, index.Predicate))
 		case at == 0 && !d.bytes && len(keys) > 1 && s.ordered(index, d.equal):
-			why = append(why, fmt.Sprintf("%s has the order wanted, but also holds rows that the conditions leave out: they are read "+
-				"until enough others are found.", index.Name))
+			why = append(why, fmt.Sprintf("%s has the order wanted, but also holds rows that the conditions leave out: these "+
+				"are read too, until enough rows that match are found.", index.Name))
 		case at == 0 && !d.bytes && len(keys) > 1 && s.Limited && len(s.SortKey) > 0:
 			why = append(why, fmt.Sprintf("%s finds the rows, but not in the order wanted, so all are read and sorted to "+
-				"return the first.", index.Name))
+				"return the first ones.", index.Name))
 		}
 	}
 	return why[:min(len(why), 2)]
@@ -292,7 +294,7 @@ func References(root *Node, c Catalogue) (all []Advice) {
 		}
 		create := fmt.Sprintf("CREATE INDEX ON %s (%s)", name, strings.Join(columns, ", "))
 		all = append(all, Advice{Create: create, Qualified: create, Why: []string{
-			fmt.Sprintf("Each row that is deleted from %s scans all of %s (%.0f blocks) for the foreign key's rows.",
+			fmt.Sprintf("Deleting a row from %s scans all of %s (%.0f blocks) for rows that refer to it.",
 				t.Name, r.Table, r.Pages)}})
 	}
 	return all

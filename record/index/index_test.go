@@ -149,7 +149,8 @@ func TestExistingIndex(t *testing.T) {
 		{"either of three", "((b = $1) OR (a = $2) OR (b > $3))", btree("t_a", "a"), "", "(BitmapOr): CREATE INDEX ON t (b)."},
 		{"either of expressions", "((a = $1) OR (secret_sauce(b) = $2))", btree("t_a", "a"), "", "Rewrite the condition"},
 		{"optional ones", "((($1 IS NULL) OR ((uid)::bigint = $1)) AND (($2 IS NULL) OR (b = $2)) AND (($3 IS NULL) OR (a = $3)))",
-			btree("t_a", "a"), "", "Index what calls give (b), with the column of ORDER BY behind it: CREATE INDEX ON t (b)."},
+			btree("t_a", "a"), "",
+			"Index the columns to which calls give values (b), followed by the column of ORDER BY: CREATE INDEX ON t (b)."},
 		{"a cast", "((uid)::numeric = $1)", btree("t_uid", "uid"), "", "in the column's own type"},
 	} {
 		a := adviseOn(t, seq(c.filter), 1, table("t", c.index))

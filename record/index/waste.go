@@ -245,7 +245,7 @@ func (w Waste) Advise() Advice {
 	a := w.Scan.Advise()
 	for _, s := range w.Also {
 		if other := s.Advise().Create; other != "" && other != a.Create {
-			a.Why = append(a.Why, "The plan scans "+s.Node.Relation+" for another condition too: "+other+".")
+			a.Why = append(a.Why, "The plan also scans "+s.Node.Relation+" for another condition: "+other+".")
 		}
 	}
 	return a

@@ -12,8 +12,8 @@ import (
 // Load is the load over the steady span.
 type Load struct {
 	Open        bool
-	Connections int     // requests in progress at once in a closed loop, or the cap of an open one
-	Think       float64 // mean pause between an answer and the next request, ns
+	Connections int     // requests in flight at once in a closed loop, or the cap of an open one
+	Think       float64 // mean pause between a response and the next request, ns
 	Intended    float64 // 1/s, of an open loop
 	Requests    float64 // ended in the span, failures included
 	Errors      float64

@@ -22,7 +22,7 @@ import (
 // is derived from. It is used by one goroutine. New makes one.
 type Run struct {
 	Record  *record.Record
-	Anatomy *breakdown.Anatomy // without the probe's own, per request of the load (see Nesting); nil when no trace was taken apart
+	Anatomy *breakdown.Anatomy // without the probe's own, per request of the load (see Nesting); nil if no trace was analysed
 	nesting float64
 	// Stacks knows what functions mean and which are the user's.
 	Stacks *callstack.Index
@@ -42,7 +42,7 @@ type Run struct {
 	sources    Memo[code.Compiler]
 }
 
-// New returns the tables of a record; a is nil when no trace was taken apart.
+// New returns the tables of a record; a is nil if no trace was analysed.
 func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 	p := &Run{Record: rec, Anatomy: served(a), profiles: map[string]*Memo[*Profile]{}}
 	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers(), Keeps: p.keeps()})

@@ -10,7 +10,7 @@ import (
 
 // Part is a part of the service's CPU that one change could take away.
 type Part struct {
-	What  string // "JSON", "compiling expressions", "model.NewAndValidate"
+	What  string // "JSON", "compiling regular expressions", "model.NewAndValidate"
 	Cause string // the cause of a finding about it, if it were large enough
 	Place code.Frame
 	// Share is the part of the service's CPU, 0 to 1, including the collection of what it
@@ -26,8 +26,8 @@ var uses = []struct {
 }{
 	{callstack.JSON, "JSON", "cpu-json"}, {callstack.Logging, "logging", "cpu-logging"},
 	{callstack.Instrument, "metrics and tracing", "instrumentation-cost"},
-	{callstack.RegexpCompile, "compiling expressions", "cpu-regexp-compile"},
-	{callstack.RegexpMatch, "matching expressions", "cpu-regexp-match"},
+	{callstack.RegexpCompile, "compiling regular expressions", "cpu-regexp-compile"},
+	{callstack.RegexpMatch, "matching regular expressions", "cpu-regexp-match"},
 	{callstack.TemplateParse, "parsing templates", "cpu-template-parse"},
 	{callstack.Format, "formatting", "cpu-format"}, {callstack.Crypto, "hashing and encrypting", "cpu-crypto"},
 	{callstack.Compress, "compression", "cpu-compress"}, {callstack.Sort, "sorting", "cpu-sort"},

@@ -19,7 +19,7 @@ var deeds = []struct {
 	verb string
 }{
 	{callstack.Sort, "sorts"}, {callstack.Compress, "compresses"}, {callstack.JSON, "encodes or decodes JSON"},
-	{callstack.RegexpCompile, "compiles expressions"}, {callstack.RegexpMatch, "matches expressions"},
+	{callstack.RegexpCompile, "compiles regular expressions"}, {callstack.RegexpMatch, "matches regular expressions"},
 	{callstack.Crypto, "hashes or signs"},
 	{callstack.Format, "formats text"}, {callstack.Logging, "logs"}, {callstack.Instrument, "counts and traces"},
 	{callstack.Reflect, "uses reflection"},

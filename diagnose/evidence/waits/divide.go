@@ -366,9 +366,8 @@ func SiteFrame(site string) code.Frame {
 	return code.Frame{Function: function, File: file, Line: n}
 }
 
-// Meanwhile describes what goroutines did during a site's waits, the longest chain first:
-// "a goroutine of main.work, an HTTP call at main.go:49". It is empty if no wait was
-// followed. part is that chain's part of the waits.
+// Meanwhile describes what goroutines did during a site's waits, of the longest chain: "waits for an
+// HTTP call at main.go:49". It is empty if no wait was followed. part is that chain's part of the waits.
 func (p *Requests) Meanwhile(s Site) (text string, kind callstack.Wait, part float64) {
 	sums := map[string]float64{}
 	kinds := map[string]callstack.Wait{}
@@ -410,13 +409,29 @@ func doing(kind callstack.Wait) string {
 	case callstack.Busy:
 		return "runs"
 	case callstack.Queued:
-		return "is ready to run and waits for a CPU"
+		return "is ready to run but waits for a CPU"
 	case callstack.Collector:
 		return "helps the garbage collector"
 	case callstack.StopWait:
-		return "is stopped with all others by a call"
-	case callstack.SleepWait:
-		return "waits for a timer"
+		return "is stopped, as all goroutines are, by a call"
+	case callstack.ChannelWait:
+		return "waits at a channel"
+	}
+	if what, ok := waitsFor[kind]; ok {
+		return "waits for " + what
 	}
 	return "waits (" + string(kind) + ")"
+}
+
+// waitsFor are what a goroutine waits for, in words.
+var waitsFor = map[callstack.Wait]string{
+	callstack.PoolWait: "a database connection from the pool", callstack.ConnectWait: "a database connection to open",
+	callstack.PrepareWait: "a statement to be prepared", callstack.DatabaseWait: "the database",
+	callstack.HTTPOpen: "an HTTP connection to open", callstack.HTTPWait: "an HTTP call",
+	callstack.RPCWait: "a call to another service", callstack.OwnServer: "its own server", callstack.NetworkWait: "the network",
+	callstack.ChildWait: "another process", callstack.ClientWait: "its own client", callstack.SemaphoreW: "a semaphore",
+	callstack.FlightWait: "another request's computation", callstack.SleepWait: "a timer", callstack.LogWait: "its logger",
+	callstack.ReadLockWait: "a read lock", callstack.LockWait: "a lock", callstack.SyncWait: "a file to sync",
+	callstack.FileWait: "a file", callstack.SyscallWait: "a system call", callstack.JoinWait: "other goroutines",
+	callstack.EventWait: "an event",
 }

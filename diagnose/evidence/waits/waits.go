@@ -132,8 +132,8 @@ const (
 	// standard error can exceed 0.1 (0.5/√20). Findings that rest on them have at
 	// most medium confidence.
 	FewRequests = 20
-	// leastCoverage is the part of the requests that must have been taken apart to
-	// represent the others, if they are few.
+	// leastCoverage is the part of the requests that must have been broken down to
+	// represent the rest, if they are few.
 	leastCoverage = 0.5
 )
 
@@ -143,7 +143,7 @@ func (p *Requests) MostlyLost() bool {
 	return p.Anatomy.Requests < FewRequests && p.Anatomy.Coverage < leastCoverage
 }
 
-// Traced reports whether enough requests were taken apart to represent the others.
+// Traced reports whether enough requests were broken down to represent the rest.
 func (p *Requests) Traced() bool {
 	return p.Anatomy != nil && p.Anatomy.Requests+p.Anatomy.Partial > 0 && p.Anatomy.MeanNS > 0 && !p.MostlyLost()
 }

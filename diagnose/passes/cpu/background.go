@@ -30,18 +30,19 @@ var Background = diagnose.Analyzer{
 	Name:  "background",
 	Stage: diagnose.CPUUse,
 	Doc: "Counts CPU samples of goroutines that serve no request and that no request waits for, by the function in which " +
-		"they started, from 10 % of the service's CPU; also those that a dependency runs on its own.",
+		"they started, at 10 % or more of the service's CPU; also those that a dependency runs on its own.",
 	Causes: []diagnose.Cause{{
-		ID: "background-work", Title: "Background work takes the CPU",
+		ID: "background-work", Title: "Background work uses too much CPU",
 		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is rebuilt, a " +
 			"sweep over all entries, a flush or a poll in a tight loop.",
 		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for which the " +
-			"execution trace shows no request waiting (a worker that answers requests is not background work), by the " +
-			"function in which they started; from 10 % of the service's CPU. A dependency's goroutines count if none of them " +
+			"execution trace shows no request waiting (a worker that does requests' work is not background work), by the " +
+			"function in which they started; at least 10 % of the service's CPU. A dependency's goroutines count if none of them " +
 			"runs code of the service or reads and writes connections, and they belong to no client, logger or metrics. Work " +
 			"that a request starts, or wakes a goroutine for, without waiting for it is the request's own if the trace shows " +
-			"that; what may be such work is reported with low confidence. Where: the innermost function that holds nearly all of it.",
-		Remedy: "Do it less often, only for what changed, in small steps, on a copy, or in another process.",
+			"that; work that may be of that kind is reported with low confidence. Where: the innermost function that holds nearly " +
+			"all of it.",
+		Remedy: "Do it less often, only for changed data, in small steps, on a copy, or in another process.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for {\n\tm.reindex() // all of it, whether anything changed or not\n\ttime.Sleep(2 * time.Millisecond)\n}",
 			After:  "for range m.changed { // a channel of capacity 1, sent to when a stall changes\n\tm.reindex()\n}"},
@@ -55,7 +56,7 @@ var Background = diagnose.Analyzer{
 func ofRequests(p *diagnose.Pass, b usage.Background) bool {
 	if b.Requests {
 		p.Reject("background-work", "goroutines started in %s take %s of the CPU and no request waits for them, but requests start "+
-			"or wake them: it is their work", callstack.Short(b.Entry), diagnose.Percent(b.Share))
+			"or wake them: the work is the requests' own", callstack.Short(b.Entry), diagnose.Percent(b.Share))
 	}
 	return b.Requests
 }
@@ -81,7 +82,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			Cause: cause, Share: min(1, b.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(b.Place),
 			Title: fmt.Sprintf("Background work takes %s of the service's CPU, in %s at %s",
 				diagnose.Percent(b.Share), name, diagnose.At(b.Place)),
-			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
+			Remedy: fmt.Sprintf("Run %s less often, only for changed data, or in small steps; it serves no request.", name),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio,
 					"%s of %s belong to goroutines started in %s that serve no connection",
@@ -90,7 +91,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			},
 		}
 		if b.Dependency {
-			f.Remedy = fmt.Sprintf("%s is a dependency's and serves no request: let it run less often or over less (its interval, "+
+			f.Remedy = fmt.Sprintf("%s belongs to a dependency and serves no request: make it run less often or over less (its interval, "+
 				"lifetimes, limits, fewer entries), or use a version or another library that does.", name)
 		}
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: b.Share}))

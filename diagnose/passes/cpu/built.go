@@ -44,22 +44,22 @@ func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.
 	f := diagnose.Finding{
 		Cause: "cpu-hot-function", Share: min(1, b.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(b.Place),
 		Title: fmt.Sprintf("%s takes %s of the service's CPU, below %s", name, diagnose.Percent(b.Share), calledAt(b)),
-		Remedy: fmt.Sprintf("If the result of %s below %s does not depend on the request, make it once and keep it (one per input "+
-			"if there are several).", name, at),
+		Remedy: fmt.Sprintf("If the result of %s below %s does not depend on the request, compute it once and cache it (one result per "+
+			"input if there are several).", name, at),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio, "%s of %s, with what it allocates",
+			diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio, "%s of %s, including what it allocates",
 				diagnose.Percent(b.Share), samples(use)),
 		},
 	}
 	if b.Call != b.Function {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, b.Part, diagnose.Ratio,
-			"%s of what %s spends", diagnose.Percent(b.Part), spender(b)))
+			"%s of the CPU spent in %s", diagnose.Percent(b.Part), spender(b)))
 	}
 	if f.Where.Detail = "in " + name; callstack.Enclosing(b.Place.Function) == b.Function {
 		f.Where.Detail = ""
-		f.Title = fmt.Sprintf("%s takes %s of the service's CPU with all that it calls, most of it at %s", name,
+		f.Title = fmt.Sprintf("%s takes %s of the service's CPU including everything it calls, most of it at %s", name,
 			diagnose.Percent(b.Share), at)
-		f.Remedy = fmt.Sprintf("Call %s less often, or keep its result for the same input.", name)
+		f.Remedy = fmt.Sprintf("Call %s less often, or cache its result for the same input.", name)
 	}
 	f.Evidence = append(f.Evidence, called(use, b.Place.Function)...)
 	f.Evidence = append(f.Evidence, saturation(p)...)

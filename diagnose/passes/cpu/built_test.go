@@ -73,7 +73,7 @@ func TestMostInALibrarysCall(t *testing.T) {
 }
 
 // An object that a library makes for each request is named where it is made, whatever its CPU goes
-// into; the advice is to keep it, because the caller cannot give its maps a size.
+// into; the advice is to cache it, because the caller cannot give its maps a size.
 func TestMadeByALibraryForEachRequest(t *testing.T) {
 	const lib, at = "github.com/rules/schema.", "shop/web.check@web.go:58"
 	call := func(b *Builder, d time.Duration, inner ...string) *Builder {
@@ -86,7 +86,7 @@ func TestMadeByALibraryForEachRequest(t *testing.T) {
 	}
 	found := Expect(t, cpu.Hot, compiles("(*Compiler).Compile"), "cpu-hot-function at web.go:58")
 	if len(found) == 1 && (!strings.Contains(found[0].Title, "schema.(*Compiler).Compile") ||
-		!strings.Contains(found[0].Remedy, "keep it")) {
+		!strings.Contains(found[0].Remedy, "cache it")) {
 		t.Errorf("the compiler is not named: %s; %s", found[0].Title, found[0].Remedy)
 	}
 	// Whoever keeps what is compiled may keep what else the call makes of it: one sixth more.
@@ -174,7 +174,7 @@ func TestCompiledAsOneStepOfSeveral(t *testing.T) {
 	two := Healthy().Sample(2*s, append([]string{lib + "(*vm).loop", lib + "run"}, do...)...).
 		Sample(5*s/2, append([]string{lib + "(*lexer).next", lib + "read"}, do...)...).Sample(s, append([]string{lib + "check"}, do...)...)
 	found = Expect(t, cpu.Hot, two, "cpu-hot-function at web.go:58")
-	if len(found) == 1 && !strings.Contains(found[0].Remedy, "keep the results of script.read and script.run") {
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "cache the results of script.read and script.run") {
 		t.Errorf("steps of a library: %s", found[0].Remedy)
 	}
 }
@@ -189,7 +189,7 @@ func TestCallsOfALibrary(t *testing.T) {
 	}
 	found := Expect(t, cpu.Hot, asks("github.com/kept/settings."), "cpu-hot-function at web.go:58")
 	if len(found) == 1 && (!strings.Contains(found[0].Title, "most of it in settings.GetInt and settings.GetString") ||
-		!strings.Contains(found[0].Remedy, "keep the results of")) {
+		!strings.Contains(found[0].Remedy, "cache the results of")) {
 		t.Errorf("%s; %s", found[0].Title, found[0].Remedy)
 	}
 	// What has a cause of its own is not the calls'.
@@ -211,7 +211,7 @@ func TestCallsOfALibrary(t *testing.T) {
 	found = Expect(t, cpu.Hot, Healthy().Sample(5*s, "time.LoadLocationFromTZData", "time.LoadLocation", "shop/web.zone@web.go:16"),
 		"cpu-hot-function at web.go:16")
 	if len(found) == 1 && (!strings.Contains(found[0].Title, "most of it in time.LoadLocation") ||
-		!strings.Contains(found[0].Remedy, "keep the result of time.LoadLocation")) {
+		!strings.Contains(found[0].Remedy, "cache the result of time.LoadLocation")) {
 		t.Errorf("%s; %s", found[0].Title, found[0].Remedy)
 	}
 	found = Expect(t, cpu.Hot, Healthy().Sample(2*s, "strings.Index", "shop/web.page@web.go:58").
@@ -253,7 +253,7 @@ func TestMadeByTheServiceForEachRequest(t *testing.T) {
 	}
 	found := Expect(t, cpu.Hot, makes(5*s, "shop/model.NewAndValidate@model.go:20", resolve, check), "cpu-hot-function at resolver.go:85")
 	if len(found) == 1 && (!strings.Contains(found[0].Title, "model.NewAndValidate") || found[0].Confidence != findings.Low ||
-		!strings.Contains(found[0].Remedy, "keep it")) {
+		!strings.Contains(found[0].Remedy, "cache it")) {
 		t.Errorf("%s, %s: %s", found[0].Title, found[0].Confidence, found[0].Remedy)
 	}
 	// Requests share what a singleflight group returns: it is not the request's own.
@@ -313,7 +313,7 @@ func TestOutcomeOfWhatADomainDoes(t *testing.T) {
 	}{"a token": {decodes(parse, match, handle), true}, "a body": {decodes("shop/web.parseBody@web.go:20", handle), false},
 		"a handler": {decodes(handle), false}} {
 		found := Expect(t, cpu.JSON, c.b, "cpu-json at token.go:38")
-		if len(found) == 1 && strings.Contains(found[0].Remedy, "keep what it returns") != c.want {
+		if len(found) == 1 && strings.Contains(found[0].Remedy, "cache its result") != c.want {
 			t.Errorf("%s: %s", name, found[0].Remedy)
 		}
 		const who = "most of it for jwt.Parse, called by auth.(*predicate).Match (jwt.go:148)"

@@ -223,7 +223,7 @@ func TestLibraries(t *testing.T) {
 		t.Errorf("%.2f of the CPU, %.2f with the copy", plain[0].Share, copied[0].Share)
 	}
 	for library, advice := range map[string]string{"github.com/jinzhu/copier.Copy": "assign the fields",
-		"github.com/docs/node.(*Builder).add": "node.(*Builder).add reflects on its values in each call"} {
+		"github.com/docs/node.(*Builder).add": "node.(*Builder).add uses reflection on each call"} {
 		found := Expect(t, cpu.Reflect, Healthy().Sample(6*s, "reflect.Value.Field", library, user), "cpu-reflect at web.go:70")
 		if len(found) == 1 && !strings.Contains(found[0].Remedy, advice) {
 			t.Errorf("%s: %s", library, found[0].Remedy)
@@ -275,7 +275,7 @@ func TestWorks(t *testing.T) {
 		"github.com/kept/image.Draw", user)
 	Expect(t, cpu.Copy, copies)
 	lent := Expect(t, cpu.Hot, copies, "cpu-hot-function at web.go:70")
-	if len(lent) == 1 && (!strings.Contains(lent[0].Title, "image.loadFont") || !strings.Contains(lent[0].Remedy, "keep")) {
+	if len(lent) == 1 && (!strings.Contains(lent[0].Title, "image.loadFont") || !strings.Contains(lent[0].Remedy, "cache")) {
 		t.Errorf("%s: %s", lent[0].Title, lent[0].Remedy)
 	}
 	Expect(t, cpu.Atomics, Healthy().Sample(8*s, "sync/atomic.(*Int64).Add", user), "atomic-contention at web.go:70")
@@ -299,7 +299,8 @@ func TestWorks(t *testing.T) {
 	whole := append(read[:3:3], "os.ReadFile", user)
 	files := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, whole...).Wait(breakdown.StateSyscall, time.Millisecond, 300, whole...),
 		"cpu-syscall at web.go:70")
-	if len(files) == 1 && (!strings.HasPrefix(files[0].Title, "Reading whole files") || !strings.HasPrefix(files[0].Remedy, "Keep")) {
+	if len(files) == 1 && (!strings.HasPrefix(files[0].Title, "Reading whole files") ||
+		!strings.HasPrefix(files[0].Remedy, "Cache the data that")) {
 		t.Errorf("files read whole: %s: %s", files[0].Title, files[0].Remedy)
 	}
 	// The goroutine that a request waits for makes the calls.
@@ -605,7 +606,7 @@ func TestWrapperIsNotThePlace(t *testing.T) {
 }
 
 // TestTextThatNoRequestBrings: watchman normalises the names of 17,000 entities for each search. Text that is neither
-// the request's nor its answer's is stored, and so is what it is changed to.
+// the request's nor its response's is stored, and so is what it is changed to.
 func TestTextThatNoRequestBrings(t *testing.T) {
 	const at = "shop/search.normalize@search.go:32"
 	formats := func(sent, got float64, frames ...string) string {
@@ -617,7 +618,7 @@ func TestTextThatNoRequestBrings(t *testing.T) {
 		}
 		return found[0].Remedy
 	}
-	if r := formats(100, 200, "strings.ToLower"); !strings.HasPrefix(r, "If the text at search.go:32 comes from what is stored") {
+	if r := formats(100, 200, "strings.ToLower"); !strings.HasPrefix(r, "If the text at search.go:32 derives from stored data") {
 		t.Errorf("stored text: %s", r)
 	}
 	for name, r := range map[string]string{
@@ -643,7 +644,7 @@ func TestTextForEachOfMany(t *testing.T) {
 		}
 		return f[0]
 	}
-	const advice = "index them by what it looks for, and all that rules.(*Rule).matches does for the others goes"
+	const advice = "index them by what it looks for, and rules.(*Rule).matches no longer works on the rest"
 	many, few := found(1800), found(4)
 	if !strings.Contains(many.Remedy, advice) || strings.Contains(few.Remedy, advice) {
 		t.Errorf("many: %s\nfew: %s", many.Remedy, few.Remedy)
@@ -653,7 +654,7 @@ func TestTextForEachOfMany(t *testing.T) {
 	}
 }
 
-// TestTextIsNoPurpose: formatting is what some services are for, but not where it is more than requests bring and get. Then a
+// TestTextIsNoPurpose: formatting is what some services are for, but not where it is more than requests send and receive. Then a
 // smaller part of the CPU is a defect.
 func TestTextIsNoPurpose(t *testing.T) {
 	confidence := func(got float64) findings.Confidence {
@@ -680,7 +681,7 @@ func TestComparisonThatSortsSlowly(t *testing.T) {
 	found := Expect(t, cpu.Sort, sorts("regexp.(*Regexp).doExecute", "regexp.(*Regexp).ReplaceAllFunc", "shop/list.byName.pad@sort.go:56"),
 		"cpu-sort at list.go:40")
 	if len(found) == 1 && (!strings.Contains(found[0].Title, "list.byName.pad") ||
-		!strings.HasPrefix(found[0].Remedy, "Make the key of each element once")) {
+		!strings.HasPrefix(found[0].Remedy, "Compute each element's key once")) {
 		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
 	}
 	found = Expect(t, cpu.Sort, sorts(), "cpu-sort at list.go:40")
@@ -717,9 +718,9 @@ func TestWordsOfTheWork(t *testing.T) {
 	}{
 		"packs": {cpu.Compress, []string{"compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write"}, "Compression", "a lower level"},
 		"unpacks": {cpu.Compress, []string{"compress/flate.(*decompressor).huffmanBlock", "compress/gzip.(*Reader).Read", "io.Copy"},
-			"Decompression", "unpack it once"},
+			"Decompression", "If tiles.go:19 decompresses the same data repeatedly, cache the result"},
 		"hashes": {cpu.Crypto, []string{"golang.org/x/crypto/blowfish.encryptBlock", "golang.org/x/crypto/bcrypt.CompareHashAndPassword"},
-			"Hashing", "Remember the result of bcrypt.CompareHashAndPassword"},
+			"Hashing", "Cache the result of bcrypt.CompareHashAndPassword"},
 		"dials": {cpu.Crypto, []string{"crypto/rsa.decrypt", "golang.org/x/crypto/ssh.NewClientConn", "golang.org/x/crypto/ssh.Dial"},
 			"Hashing", "Keep the connection that ssh.Dial opens"},
 		"parses": {cpu.Crypto, []string{"crypto/x509.parseCertificate", "crypto/x509.ParseCertificate",
@@ -733,7 +734,7 @@ func TestWordsOfTheWork(t *testing.T) {
 	}
 }
 
-// TestKeptCalls: where the advice is to keep what a dependency's call returns, all that the call does goes, whatever
+// TestKeptCalls: where the advice is to cache the result of a dependency's call, all that the call does goes, whatever
 // library below it matches expressions.
 func TestKeptCalls(t *testing.T) {
 	const at, convert = "shop/page.Render@page.go:39", "lib.test/markdown.Convert"

@@ -33,8 +33,8 @@ type domain struct {
 	remedy func(hot usage.Hot) string
 	// instead replaces the remedy, or adds to it, where the record says more than the place; nil for most.
 	instead func(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken)
-	// needless reports that the record shows a use to be no purpose of the service's, so that it is a
-	// defect from the gain of avoidable work on; nil for most.
+	// needless reports that the record shows a use not to be a purpose of the service, so that the gain of
+	// avoidable work makes it a defect; nil for most.
 	needless func(p *diagnose.Pass, t taken) bool
 	// waits is a kind of wait that has the same origin, such as the lock of a
 	// logger: request time spent in it counts like CPU. Empty for most.
@@ -43,7 +43,7 @@ type domain struct {
 	// encoding. The place is then the largest caller of a helper that several
 	// functions call, not the helper.
 	handed bool
-	// keeps marks work whose remedy may be to keep what a library's call (Hot.Via) returns, so that the rest of the call
+	// keeps marks work whose remedy may be to cache the result of a library's call (Hot.Via), so that the rest of the call
 	// is saved too.
 	keeps bool
 	// copies marks work on a copy that the place makes only for it, so that removing the
@@ -112,7 +112,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += ", " + t.through
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), d.gone(p, t, min(1, share)))
-	if d.keeps && t.hot.Via != "" { // the remedy is to keep what the place calls, not only what that does of this kind
+	if d.keeps && t.hot.Via != "" { // the remedy is to cache the call's result, which saves more than its work of this kind
 		p.NotCalled(&f, t.hot.Place.Function, use.Called(d.roles, t.hot.Place))
 	}
 	d.outcome(p, use, &f, t.hot)
@@ -127,7 +127,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// outcome adds what the service makes out of most of the work, and who calls for it: whoever does may keep it.
+// outcome adds what the service makes out of most of the work, and who calls for it: whoever does may cache it.
 func (d domain) outcome(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, hot usage.Hot) {
 	function, caller := use.Outcome(d.roles, hot.Place.Function)
 	if function == "" {
@@ -138,7 +138,7 @@ func (d domain) outcome(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding,
 		called = fmt.Sprintf(", called by %s (%s)", callstack.Short(caller.Function), diagnose.At(caller))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio, "most of it for %s%s", name, called))
-	f.Remedy += fmt.Sprintf(" If %s is given the same input again, keep what it returns.", name)
+	f.Remedy += fmt.Sprintf(" If %s is called repeatedly with the same input, cache its result.", name)
 	if d.keeps {
 		p.NotCalled(f, caller.Function, function)
 	}
@@ -268,7 +268,7 @@ func (t taken) evidence() []findings.Evidence {
 		"%s of %s", diagnose.Percent(t.direct), t.samples)}
 	if t.garbage >= leastGarbage {
 		list = append(list, diagnose.Fact(diagnose.FromProfile, t.garbage, diagnose.Ratio,
-			"and %s for collecting what it allocates", diagnose.Percent(t.garbage)))
+			"and %s for collecting its garbage", diagnose.Percent(t.garbage)))
 	}
 	if t.copied >= leastGarbage {
 		list = append(list, diagnose.Fact(diagnose.FromProfile, t.copied, diagnose.Ratio,
@@ -284,7 +284,7 @@ func (t taken) evidence() []findings.Evidence {
 	}
 	if t.waited > 0 {
 		list = append(list, diagnose.Fact(diagnose.FromTrace, t.waited, diagnose.Ratio,
-			"requests wait %s of their time in it", diagnose.Percent(t.waited)))
+			"requests wait in it for %s of their time", diagnose.Percent(t.waited)))
 	}
 	return list
 }
@@ -296,14 +296,14 @@ const leastGarbage = 0.01
 // leastWaited is the least share of request time at which waits of a domain count.
 const leastWaited = 0.20
 
-// wasteWorth is the threshold for work that is no service's purpose, such as
+// wasteWorth is the threshold for work that is not a purpose of any service, such as
 // compiling expressions per request: any gain that a comparison can show is a
 // defect.
 const wasteWorth = 1.1
 
 // confidence returns that of a finding whose remedy could gain gain. The profile
 // says where; only if the host's CPUs are the limit is confidence high. worth is
-// the least gain at which the use is a defect. What may be the service's purpose is none while requests end at once
+// the least gain at which the use is a defect. What may be the service's purpose is not one while requests finish at once
 // and CPUs are left.
 func confidence(p *diagnose.Pass, gain, worth float64) findings.Confidence {
 	switch {
@@ -323,7 +323,7 @@ func saturation(p *diagnose.Pass) []findings.Evidence {
 	c := p.CPU()
 	if use := c.Use(); use == use && c.CPUs > 0 {
 		return []findings.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
-			"CPUs are %s busy, the service uses %s of %s", diagnose.Percent(min(1, use)),
+			"CPUs are %s busy; the service uses %s of %s", diagnose.Percent(min(1, use)),
 			diagnose.Times(c.Target), diagnose.Number(c.CPUs))}
 	}
 	return nil
@@ -347,5 +347,5 @@ func callee(h usage.Hot, otherwise string) string {
 }
 
 // verify says how to confirm the remedy of a use of CPU.
-const verify = "redline ab with the binaries before and after: cpu_per_request falls by about what the finding " +
-	"promises; in a second run the share is gone from the profile."
+const verify = "redline ab with the binaries before and after: cpu_per_request falls by about as much as the " +
+	"finding promises; in a second run the share is gone from the profile."

@@ -77,9 +77,9 @@ func walk(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) {
 		return
 	}
 	name := callstack.Short(walker)
-	f.Remedy += fmt.Sprintf(" If %s need not descend, or its result is kept, all that it does below goes.", name)
+	f.Remedy += fmt.Sprintf(" If %s need not descend, or if its result is cached, all of that work goes away.", name)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
-		"%s calls itself on the way there: what it does below its first call takes %s of the CPU", name, diagnose.Percent(share)))
+		"%s calls itself on the way there: everything below its first call takes %s of the CPU", name, diagnose.Percent(share)))
 	if g := p.Ran(evidence.Work{Share: min(1, share), Function: walker}); g.Factor > max(f.GainHigh, f.GainCeiling) {
 		f.GainHigh = g.Factor
 		if f.GainLow == 0 {
@@ -88,9 +88,9 @@ func walk(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) {
 	}
 }
 
-// kept advises to read once what a function reads for each request.
+// kept advises to read once what a function reads in each request.
 func kept(what string, hot usage.Hot) string {
-	return fmt.Sprintf("Keep what %s reads (%s) in memory, and read it again when it changes or expires, not for each request.",
+	return fmt.Sprintf("Cache the data that %s reads (%s) in memory, and reread it when it changes or expires, not in each request.",
 		callstack.Short(hot.Place.Function), what)
 }
 

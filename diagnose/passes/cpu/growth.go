@@ -17,7 +17,7 @@ import (
 
 const (
 	growsWithState = "grows-with-state"
-	// growthSpans is the number of parts of the steady span, from fewestSpans on. A trend is
+	// growthSpans is the number of parts of the steady span, or fewer, at least fewestSpans. A trend is
 	// assessed from that many points: with fewer, Kendall's test has no power; with
 	// more, each covers only a few requests.
 	growthSpans = 12
@@ -32,7 +32,7 @@ const (
 	surely = 3
 )
 
-// Growth finds services whose requests cost more the more requests there were
+// Growth finds services whose requests cost more CPU with each request that went
 // before.
 //
 // Two things must rise together: the cost per request, and some stored data. Cost
@@ -46,20 +46,20 @@ var Growth = diagnose.Analyzer{
 	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a quarter, " +
 		"nearly steadily (Kendall), while what the service or its database stores grows too.",
 	Causes: []diagnose.Cause{{
-		ID: growsWithState, Title: "Requests cost more the more is stored",
-		Doc: "The work per request grows with what earlier requests left behind: a scan over all entries, a list that is " +
-			"sorted or copied in full, an answer that contains everything. It is reported before it brings the service " +
+		ID: growsWithState, Title: "Requests cost more CPU as data accumulates",
+		Doc: "The work per request grows with the data that earlier requests left behind: a scan over all entries, a list that " +
+			"is sorted or copied in full, a response that contains everything. It is reported before it brings the service " +
 			"down.",
-		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a quarter or " +
-			"more, nearly steadily (Kendall's test over eight to twelve points, three standard errors), while the live heap or the " +
+		Knows: "CPU time per request, of the service and of a database on this host, rises over the run by at least a quarter, " +
+			"nearly steadily (Kendall's test over eight to twelve points, three standard errors), while the live heap or the " +
 			"database's own cost grows by a tenth. Parts of the run in which other programs took more of the host do not " +
 			"count. Where: the service's function with the most CPU.",
-		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of everything, and a " +
-			"limit on what is kept.",
+		Remedy: "Use an index or a map instead of a scan, a running total instead of a count, pages instead of everything, and " +
+			"limit the data kept.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, r := range h.rings { // all that ever were\n\tif r.door == door { n++ }\n}",
 			After:  "h.byDoor[door]++ // when it is added\n...\nreturn h.byDoor[door]"},
-		Verify: "Run twice as long: CPU per request at the end is what it was at the beginning.",
+		Verify: "Run twice as long: CPU per request at the end is the same as at the beginning.",
 		Cases:  []string{"ring-history"}, Grows: true,
 		FollowsFrom: []string{"http-client-churn"}, // whose connections pile up
 	}},
@@ -215,13 +215,13 @@ func (g growth) evidence() []findings.Evidence {
 		"CPU time per request rose from %s to %s", diagnose.Span(g.first), diagnose.Span(g.last))}
 	if g.filled >= leastFilled {
 		list = append(list, diagnose.Fact(diagnose.FromProbe, g.filled, diagnose.Ratio,
-			"%s grew %s times meanwhile", g.kept, diagnose.Times(g.filled)))
+			"over the same time, %s grew by a factor of %s", g.kept, diagnose.Times(g.filled)))
 	}
 	return list
 }
 
 // perRequest returns CPU time per request, in ns, of the service and of its
-// database, and the number of CPUs used by programs that it does not ask, over the
+// database, and the number of CPUs used by programs that it does not call, over the
 // parts of the steady span. why says what is missing: the CPU was not recorded, or there are too few requests. A database that was
 // not watched counts 0.
 func perRequest(p *diagnose.Pass) (own, database, foreign []float64, why string) {
@@ -266,7 +266,7 @@ const leastPerSpan = 5
 type parts []int
 
 // division divides the steady span into n parts of the same length, or if one of them has too few requests, of the same number
-// of them: a service that slows down answers fewer in the end.
+// of them: a service that slows down serves fewer in the end.
 func division(p *diagnose.Pass, n int) parts {
 	requests := p.Series(series.LoadRequests, "").Values
 	same := make(parts, n+1)

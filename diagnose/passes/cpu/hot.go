@@ -29,39 +29,39 @@ var Hot = diagnose.Analyzer{
 	Name:  "hot-function",
 	Stage: diagnose.CPUUse,
 	Doc: "Charges samples that belong to no library domain to the innermost function of the user's code, including runtime " +
-		"functions called from it, and names one that uses 25 % of the service's CPU, with the loop around it, at its " +
-		"hottest line; or the function below which a recursion or a family of small functions uses 50 %; or what a dependency " +
-		"makes (parses, builds) below one function at 25 % or more, or compiles at 9 %, or what the service itself makes for " +
-		"requests at 23 %. A search among many elements, by the sources, comes first if it takes more.",
+		"functions called from it. Names a function that uses at least 25 % of the service's CPU, with the loop around it, at its " +
+		"hottest line; or the function below which a recursion or a family of small functions uses 50 %; or something that a " +
+		"dependency makes (parses, builds) below one function at 25 % or more, or compiles at 9 %, or that the service itself " +
+		"makes for requests at 23 %. If the sources show a search through many elements that takes more, it comes first.",
 	Causes: []diagnose.Cause{{
-		ID: "cpu-hot-function", Title: "One of the service's own functions takes the CPU",
+		ID: "cpu-hot-function", Title: "One of the service's own functions uses too much CPU",
 		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops where a map " +
-			"would do, text that is parsed again and again, or work whose result could be kept.",
+			"would do, text that is parsed again and again, or work whose result could be cached.",
 		Knows: "CPU samples that belong to no library and to no allocation, charged to the innermost function of the service " +
-			"that the compiler left (inlined code belongs to the function around it); from 25 % of the service's CPU. A " +
+			"that the compiler left (inlined code belongs to the function around it); at least 25 % of the service's CPU. A " +
 			"helper that one loop calls counts as part of that loop. If no function has that much, the one below which a " +
 			"recursion or a family of small functions uses half. A profile does not show what a better algorithm would save: " +
 			"the gain assumes that all of it is removed, and below 1.55x (1.3x if it runs in the background, because it can run " +
 			"elsewhere) confidence is low. A function that mostly uses maps, copies, system calls or atomics is reported as " +
 			"that. Calls of dependencies, or of standard packages that do work for their caller (not strings, bytes and the " +
 			"like), that have half of it are named, and all that they do counts, allocation included. " +
-			"If a call into a dependency spends most of its CPU where that compiles something, all of that CPU " +
+			"If a call into a dependency spends most of its CPU on compiling something, all of that CPU " +
 			"counts, allocation and maps included, at all lines of the calling function, and the deepest such function is " +
-			"named: from 9 %, which is worth 1.1x, because what is compiled is used more than once. So is compiling that is less than " +
-			"half of the call, with at most medium confidence, and with the parsing that goes before it. Where a dependency " +
-			"parses or builds something, it is named only if nothing else is reported, from 25 % and with low confidence, " +
-			"because that may be the request's own (as is what is named after a request, a form, an answer or a context). The " +
-			"same holds for a function of the service below a handler whose name says that it makes or validates something " +
-			"(New, Build, Parse, Compile, Validate; not a request, a form or an answer), from 23 % including the " +
-			"collection of its garbage, which is worth 1.3x; below a singleflight group, confidence is medium. If none of these is " +
+			"named, at 9 % or more (worth 1.1x), because something compiled is used more than once. Compiling that is less than " +
+			"half of the call is named too, with at most medium confidence, together with the parsing that precedes it. If a " +
+			"dependency parses or builds something, it is named only if nothing else is reported, at 25 % or more and with low " +
+			"confidence, because it may belong to the request (as anything named after a request, a form, a response or a context " +
+			"does). The same holds for a function of the service below a handler whose name says that it makes or validates " +
+			"something (New, Build, Parse, Compile, Validate; not a request, a form or a response), at 23 % or more including the " +
+			"collection of its garbage (worth 1.3x); below a singleflight group, confidence is medium. If none of these is " +
 			"found, a dependency's function that has half of the CPU is named where the service calls it most, or else the deepest " +
-			"function of the service that has it with all that it calls (or nearly all of what JSON and the like leave of that), " +
+			"function of the service that has half with all that it calls (or nearly all that JSON and the like leave of it), " +
 			"with low confidence, unless most of that is JSON, expressions, memory or the like. " +
-			"A line whose source decides in a range loop which element is wanted is named as a search, whatever it does to " +
-			"compare, if it takes 25 % with the collection of what it allocates, from 200 objects or 2 ms of CPU per request; with " +
-			"at most medium confidence, because the source does not say whether an index is possible. " +
+			"A line whose source decides in a range loop which element is wanted is named as a search, however it compares, " +
+			"if it takes 25 % including the collection of what it allocates, and at least 200 objects or 2 ms of CPU per request; " +
+			"with at most medium confidence, because the source does not say whether an index is possible. " +
 			"False sharing of plain variables looks like this too: the hot line is then a plain store.",
-		Remedy: "Optimise the named lines, do it less often, or keep the result.",
+		Remedy: "Optimise the named lines, run them less often, or cache the result.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, v := range all {\n\tif !slices.Contains(kept, v) { kept = append(kept, v) } // n² comparisons\n}",
 			After:  "for _, v := range all {\n\tif !seen[v] { seen[v] = true; kept = append(kept, v) }\n}"},
@@ -88,7 +88,7 @@ var Hot = diagnose.Analyzer{
 			return found, nil // maps, copies, system calls and atomics have analyzers of their own
 		}
 		// chartmuseum's handler once seemed hot with 37 %, which was the kernel
-		// sending the answer. Hottest leaves sending out.
+		// sending the response. Hottest leaves sending out.
 		name, worth := callstack.Short(h.Place.Function), purposeful
 		// Half of it suffices: where requests and background share a function, the
 		// finding is the same and only the threshold differs.
@@ -102,7 +102,7 @@ var Hot = diagnose.Analyzer{
 			Title: fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(share), diagnose.At(h.Place)),
 			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio,
 				"%s of %s", diagnose.Percent(h.Share), samples(use))},
-			Remedy: fmt.Sprintf("Optimise %s around line %d, call it less often, or keep its result.", name, h.Place.Line),
+			Remedy: fmt.Sprintf("Optimise %s around line %d, call it less often, or cache its result.", name, h.Place.Line),
 		}
 		if h.Self < h.Share {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio,
@@ -111,7 +111,7 @@ var Hot = diagnose.Analyzer{
 		describe(&f, h, in)
 		if name, part := use.Inside(h.Place); part >= leastInside {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, part, diagnose.Ratio,
-				"of what %s spends, %s itself takes %s", diagnose.At(h.Place), callstack.Short(name), diagnose.Percent(part)))
+				"of the CPU spent at %s, %s itself takes %s", diagnose.At(h.Place), callstack.Short(name), diagnose.Percent(part)))
 		}
 		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
 		f.Evidence = append(f.Evidence, saturation(p)...)
@@ -128,11 +128,11 @@ var Hot = diagnose.Analyzer{
 // leastInside is the part of a line's CPU that a library's function must take to be named.
 const leastInside = 0.2
 
-// readParts read a request's parts. What they return cannot be kept for another.
+// readParts read a request's parts. Their result cannot be kept for another request.
 var readParts = []string{"net/http.(*Request).FormFile", "net/http.(*Request).ParseMultipartForm", "mime/multipart.(*Reader).ReadForm"}
 
-// iterates reports whether a function takes an iteration to its next element, such as pebble's (*mergingIter).nextEntry: there is no
-// result of it to keep.
+// iterates reports whether a function takes an iteration to its next element, such as pebble's (*mergingIter).nextEntry: it has no
+// result to cache.
 func iterates(function string) bool {
 	name := strings.ToLower(function[strings.LastIndexByte(function, '.')+1:])
 	return slices.ContainsFunc([]string{"next", "prev", "seek", "advance"}, func(step string) bool { return strings.HasPrefix(name, step) })
@@ -150,33 +150,33 @@ func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
 		words[i] = fmt.Sprintf("%s in %s", diagnose.Percent(b.Share), callstack.Short(b.Function))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, c.Branches[0].Share, diagnose.Ratio,
-		"of what it spends there, %s", strings.Join(words, ", ")))
+		"of the CPU spent there, %s", strings.Join(words, ", ")))
 	var names []string
 	for _, f := range c.Functions {
 		names = append(names, callstack.Short(f))
 	}
 	if c.Share > h.Share {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, c.Share, diagnose.Ratio,
-			"calling %s takes %s, with what it decodes, formats or allocates", strings.Join(names, ", "), diagnose.Percent(c.Share)))
+			"calling %s takes %s, including what it decodes, formats or allocates", strings.Join(names, ", "), diagnose.Percent(c.Share)))
 	}
 	switch len(names) {
 	case 0:
 	case 1:
 		f.Title += ", most of it in " + names[0]
-		f.Remedy = fmt.Sprintf("At %s keep the result of %s for the same input (parse, compile or validate it once), or call it "+
+		f.Remedy = fmt.Sprintf("At %s, cache the result of %s for each input (parse, compile or validate once), or call it "+
 			"less often.", diagnose.At(at), names[0])
 		if iterates(c.Functions[0]) {
-			f.Remedy = fmt.Sprintf("At %s pass over fewer elements: give the iteration a bound, or let it seek to what is wanted, instead "+
+			f.Remedy = fmt.Sprintf("At %s, iterate over fewer elements: bound the iteration, or seek to the wanted element, instead "+
 				"of calling %s for each.", diagnose.At(at), names[0])
 		}
 		if slices.Contains(readParts, c.Functions[0]) {
-			f.Remedy = fmt.Sprintf("At %s read the parts of the request as they arrive (Request.MultipartReader) and hand each on: "+
-				"%s first keeps the whole body in memory, or in a file.", diagnose.At(at), names[0])
+			f.Remedy = fmt.Sprintf("At %s, read the parts of the request as they arrive (Request.MultipartReader) and pass each on: "+
+				"%s first stores the whole body in memory or in a file.", diagnose.At(at), names[0])
 		}
 	default:
 		list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 		f.Title += ", most of it in " + list
-		f.Remedy = fmt.Sprintf("At %s keep the results of %s for the same input (parse, compile or validate it once), or call them "+
+		f.Remedy = fmt.Sprintf("At %s, cache the results of %s for each input (parse, compile or validate once), or call them "+
 			"less often.", diagnose.At(at), list)
 	}
 }

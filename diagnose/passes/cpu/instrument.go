@@ -10,7 +10,7 @@ import (
 )
 
 // leastInstrument is the least share of the service's CPU at which instrumentation
-// is reported. No answer needs it, so anything that a comparison can show counts: a
+// is reported. No response needs it, so anything that a comparison can show counts: a
 // tenth, as for logging.
 const leastInstrument = 0.10
 
@@ -22,7 +22,8 @@ const leastInstrument = 0.10
 // middleware that wraps it.
 var Instrument = domain{
 	name: "instrumentation", roles: callstack.Instrument, least: leastInstrument, worth: from(wasteWorth),
-	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, from 10 % of the service's CPU.",
+	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, at 10 % or more of the " +
+		"service's CPU.",
 	title: func(h usage.Hot) string {
 		if h.Callee != "" {
 			return "Recording metrics and traces (" + h.Callee + ")"
@@ -30,15 +31,15 @@ var Instrument = domain{
 		return "Recording metrics and traces"
 	},
 	cause: diagnose.Cause{
-		ID: "instrumentation-cost", Title: "Metrics and tracing take the CPU",
+		ID: "instrumentation-cost", Title: "Metrics and tracing use too much CPU",
 		Doc: "A large part of the CPU goes into counting, timing and tracing requests: middleware around each handler, " +
 			"series looked up by their labels for each observation, spans for trivial steps.",
 		Knows: "CPU samples whose outermost library inside the handler is one for metrics or tracing (Prometheus, " +
 			"OpenTelemetry, Datadog, statsd and the like), its own work but not that of the handler it wraps, including " +
-			"exporting goroutines and the collector's work for what it allocates; from 10 % of the service's CPU. Gathering " +
-			"metrics for a scrape is not counted; where it stops the world, that is stops-the-world. The service's own counters " +
+			"exporting goroutines and garbage collection of what it allocates; at least 10 % of the service's CPU. Gathering " +
+			"metrics for a scrape is not counted; if it stops the world, that is stops-the-world. The service's own counters " +
 			"are its own functions: cpu-hot-function, cpu-map or atomic-contention.",
-		Remedy: "Look a series up once and keep it, wrap once, sample traces, fewer labels.",
+		Remedy: "Look each series up once and reuse it, wrap each handler once, sample traces, use fewer labels.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "requests.WithLabelValues(r.Method, route, \"200\").Inc() // hashes three texts, for each request",
 			After:  "ok := requests.WithLabelValues(\"GET\", \"/orders\", \"200\") // when the route is registered\n...\nok.Inc()"},
@@ -49,10 +50,10 @@ var Instrument = domain{
 		// observation. prometheus/client_golang documents keeping the child as the
 		// way around it.
 		if strings.Contains(h.Callee, "With") {
-			return fmt.Sprintf("Look the series up once, when the route is registered, and keep what With returns, instead "+
+			return fmt.Sprintf("Look the series up once, when the route is registered, and reuse the result of With instead "+
 				"of hashing its labels in every request at %s.", diagnose.At(h.Place))
 		}
-		return fmt.Sprintf("At %s record less per request: one middleware instead of several, sampled traces, fewer labels, "+
-			"and metric children that are kept instead of looked up.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s, record less per request: one middleware instead of several, sampled traces, fewer labels, "+
+			"and metric children that are reused instead of looked up.", diagnose.At(h.Place))
 	},
 }.analyzer()

@@ -35,16 +35,16 @@ func reflectsJSON(h usage.Hot) bool {
 
 // JSON finds services that spend their CPU on JSON.
 //
-// Rule: the outermost library decides. An answer encoded into a compressor counts
+// Rule: the outermost library decides. A response encoded into a compressor counts
 // as compression, JSON inside a logger as logging; the remedies differ. The gain
-// must be 1.85x because encoding answers is what many services do; with a fast
+// must be 1.85x because encoding responses is the purpose of many services; with a fast
 // encoder the remedy is already applied, and only sending less remains.
 //
-// A faster encoder is the last remedy: what is not done takes no time. Where the sizes of requests and
-// answers show that less can be done, the advice begins with that (see jsonLess).
+// A faster encoder is the last remedy: work that is not done takes no time. Where the sizes of requests and
+// responses show that less can be done, the advice begins with that (see jsonLess).
 var JSON = domain{
 	name: "json", roles: callstack.JSON, handed: true, least: leastJSON,
-	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a defect if removing it " +
+	doc: "Counts CPU samples inside JSON encoders and decoders, at 16 % or more of the service's CPU; a defect if removing it " +
 		"would gain 1.85x.",
 	title: fixed("JSON encoding and decoding"),
 	worth: func(h usage.Hot) float64 {
@@ -54,18 +54,18 @@ var JSON = domain{
 		return essentialFast
 	},
 	cause: diagnose.Cause{
-		ID: "cpu-json", Title: "JSON takes the CPU",
-		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for " +
+		ID: "cpu-json", Title: "JSON uses too much CPU",
+		Doc: "A large part of the CPU is spent encoding or decoding JSON: large responses encoded again for " +
 			"each request, or bodies decoded into loose maps.",
 		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and allocation below it " +
-			"included, and the collector's work for what it allocates; from 16 % of the service's CPU. JSON inside a logger " +
-			"is cpu-logging, and an answer that an encoder writes into a compressor is cpu-compress. A JSON service may well " +
+			"included, and the collection of what it allocates; at least 16 % of the service's CPU. JSON inside a logger " +
+			"is cpu-logging, and a response that an encoder writes into a compressor is cpu-compress. A JSON service may well " +
 			"spend a third of its CPU on JSON: it is a defect only if removing it would gain 1.85x (4.3x if the encoder is a " +
 			"fast one); below that confidence is low. Where: the user's line that calls the encoder. An encoder takes 2 to 100 ns " +
-			"for a byte. If decoding takes more than 200 ns of CPU for each byte that a request brings, the input comes from " +
-			"elsewhere or is decoded again and again, and decoding less is advised first; so is keeping the encoded bytes if all " +
-			"answers have the same size.",
-		Remedy: "Values that are decoded once, encoded answers that are kept, smaller bodies, a generated or faster encoder.",
+			"per byte. If decoding takes more than 200 ns of CPU for each byte of a request, the input comes from " +
+			"elsewhere or is decoded again and again, and redline advises decoding less first. If all responses have the same " +
+			"size, it advises caching the encoded bytes first.",
+		Remedy: "Decode values once, cache encoded responses, make bodies smaller, use a generated or faster encoder.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n" +
 				"\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
@@ -80,21 +80,21 @@ var JSON = domain{
 				"another version of it.", diagnose.At(h.Place))
 		}
 		if reflectsJSON(h) {
-			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (this one "+
-				"reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
+			return fmt.Sprintf("At %s, use generated code or a faster encoder for these types (this one "+
+				"reflects on every value), send fewer fields, or cache the encoded bytes.", diagnose.At(h.Place))
 		}
-		return fmt.Sprintf("At %s send fewer fields, or keep the encoded bytes; the encoder is a fast one already.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s, send fewer fields, or cache the encoded bytes; the encoder is a fast one already.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
-// traffic is a place's JSON, in ns of CPU per request, and the bytes that requests bring and get.
+// traffic is a place's JSON, in ns of CPU per request, and the bytes that requests send and receive.
 type traffic struct {
 	encoding, decoding float64
-	sent, got          float64 // mean bytes of a request and of an answer, with their headers
-	same               bool    // all answers have the same size
+	sent, got          float64 // mean bytes of a request and of a response, with their headers
+	same               bool    // all responses have the same size
 }
 
-// brings reports whether the requests may bring what is decoded, and gets whether their answers may be what is
+// brings reports whether the requests may carry what is decoded, and gets whether their responses may be what is
 // encoded, by the least speed of an encoder.
 func (t traffic) brings() bool { return t.decoding <= mostPerByte*t.sent }
 func (t traffic) gets() bool   { return t.encoding <= mostPerByte*t.got }
@@ -132,7 +132,7 @@ func decodes(p *diagnose.Pass, stack []code.Frame) bool {
 	return false
 }
 
-// sameSize reports whether all answers have the same size: in each window the bytes are the same multiple of the
+// sameSize reports whether all responses have the same size: in each window the bytes are the same multiple of the
 // requests.
 func sameSize(p *diagnose.Pass) bool {
 	requests, bytes := p.Series(series.LoadRequests, "").Values, p.Series(series.LoadBytesIn, "").Values
@@ -151,11 +151,11 @@ func sameSize(p *diagnose.Pass) bool {
 	return windows >= leastWindows
 }
 
-// leastWindows is the number of windows whose answers must have the same size.
+// leastWindows is the number of windows whose responses must have the same size.
 const leastWindows = 5
 
-// jsonLess puts doing less before doing it faster, where the sizes of requests and answers say that this is
-// possible: decoding takes more CPU than the bytes that a request brings can, or answers are all alike.
+// jsonLess puts doing less before doing it faster, where the sizes of requests and responses say that this is
+// possible: decoding takes more CPU than the bytes of a request can, or responses are all alike.
 // fake-gcs-server decodes all objects of a bucket for a request of 100 bytes.
 func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 	m, ok := trafficOf(p, use, t)
@@ -165,37 +165,37 @@ func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) 
 	at, all := diagnose.At(t.hot.Place), m.encoding+m.decoding
 	switch {
 	case !m.brings() && !m.gets() && min(m.decoding, m.encoding) >= partly*all:
-		f.Remedy = fmt.Sprintf("Values are copied by encoding and decoding them at %s, which is more than requests bring and get: assign "+
-			"their fields, or keep the typed value. Otherwise: %s", at, f.Remedy)
+		f.Remedy = fmt.Sprintf("Values are copied by encoding and decoding them at %s, which is more than requests send and receive: "+
+			"assign their fields, or keep the typed value. Otherwise: %s", at, f.Remedy)
 	case !m.brings() && m.decoding >= mostly*all:
 		source, asked := sourceOf(p, use, callstack.JSON, t.caller)
-		f.Remedy = fmt.Sprintf("First decode less at %s: a request of %s brings less than that%s. %s A faster decoder or generated code "+
-			"comes after that.", at, diagnose.Size(m.sent), source, lessOf(asked))
+		f.Remedy = fmt.Sprintf("First, decode less at %s: a request of %s carries less than that%s. %s A faster decoder or generated code "+
+			"comes second.", at, diagnose.Size(m.sent), source, lessOf(asked))
 		keptWhole(p, f, t, asked)
-	case m.same && m.gets() && m.encoding >= (1-partly)*all: // answers to what is decoded depend on it
-		f.Remedy = fmt.Sprintf("All answers to this load have the same size: if they are the same, keep the encoded bytes until the value "+
-			"changes. Otherwise: %s", f.Remedy)
+	case m.same && m.gets() && m.encoding >= (1-partly)*all: // responses to what is decoded depend on it
+		f.Remedy = fmt.Sprintf("All responses to this load have the same size: if they are identical, cache the encoded bytes until the "+
+			"value changes. Otherwise: %s", f.Remedy)
 	default:
 		return
 	}
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromLoad, m.sent, diagnose.Bytes, "a request has %s and its answer %s",
+		diagnose.Fact(diagnose.FromLoad, m.sent, diagnose.Bytes, "a request has %s and its response %s",
 			diagnose.Size(m.sent), diagnose.Size(m.got)),
-		diagnose.Fact(diagnose.FromProfile, m.decoding, diagnose.Nanosec, "for that, %s decodes for %s and encodes for %s",
+		diagnose.Fact(diagnose.FromProfile, m.decoding, diagnose.Nanosec, "per request, %s decodes for %s and encodes for %s",
 			callstack.Short(t.caller), diagnose.Span(m.decoding), diagnose.Span(m.encoding)))
 }
 
-// lessOf advises how to decode less. What was asked for may depend on the request.
+// lessOf advises how to decode less. What was called for may depend on the request.
 func lessOf(asked bool) string {
-	const needs = "only what answers need (check names and sizes first, json.RawMessage or a smaller type for the rest)"
+	const needs = "only what responses need (check names and sizes first, json.RawMessage or a smaller type for the rest)"
 	if asked {
-		return "Decode " + needs + "; if the same is asked for again, decode it once and keep the value until its source changes."
+		return "Decode " + needs + "; if the same data is requested again, decode it once and cache the value until its source changes."
 	}
-	return "Decode it once and keep the value until its source changes, or decode " + needs + "."
+	return "Decode it once and cache the value until its source changes, or decode " + needs + "."
 }
 
-// sourceOf says, in brackets, where what a function decodes comes from: what it or one of its nearest callers
-// reads or asks for; "" if that was not seen. asked is set if it is the answer to a question.
+// sourceOf says, in brackets, where a function's input comes from: what it or one of its nearest callers
+// reads or calls for; "" if that was not seen. asked is set if it is the response to a call.
 func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, function string) (words string, asked bool) {
 	callers := above(p, use, decoder, function)
 	best := near + 1
@@ -222,7 +222,7 @@ func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, functi
 	}
 	if ops := p.Operations(); ops != nil {
 		for _, o := range ops.Operations {
-			format := " (the answer to " + strings.ReplaceAll(o.Text, "%", "%%") + ", which %s asks for)"
+			format := " (the response to " + strings.ReplaceAll(o.Text, "%", "%%") + ", which %s requests)"
 			switch o.Kind {
 			case operation.HTTP, operation.RPC, operation.Redis:
 			case operation.Query:

@@ -57,7 +57,7 @@ func TestLessJSON(t *testing.T) {
 	decodes := func(sent float64) *Builder { return sized(Healthy().Sample(6*s, decode...), sent, 200) }
 	encodes := func(got float64) *Builder { return sized(Healthy().Sample(6*s, encode...), 100, got) }
 	differs := encodes(1).Series(series.LoadBytesIn, "", func(window int) float64 { return 200000 * float64(5+window%3) })
-	const less, general = "First decode less at api.go:88: a request of 100 B brings less than that", "At api.go:88 use generated code"
+	const less, general = "First, decode less at api.go:88: a request of 100 B carries less than that", "At api.go:88, use generated code"
 	for name, c := range map[string]struct {
 		b    *Builder
 		want string
@@ -72,10 +72,10 @@ func TestLessJSON(t *testing.T) {
 		"a log": {decodes(100).Sample(s/5, "syscall.Write", "os.(*File).Write", Route), less + ". Decode it once"},
 		"an answer": {decodes(100).Asks(operation.HTTP, "GET stock/all", 1000, time.Millisecond, 0,
 			Caller(1, time.Millisecond, "net/http.(*Client).Do", list)),
-			less + " (the answer to GET stock/all, which orders.(*API).list asks for). Decode only what answers need"},
+			less + " (the response to GET stock/all, which orders.(*API).list requests). Decode only what responses need"},
 		"an answer to others": {decodes(100).Asks(operation.HTTP, "GET stock/all", 1000, time.Millisecond, 0,
 			Caller(1, time.Millisecond, "net/http.(*Client).Do", "shop/stock.(*Client).all@stock.go:9")), less + ". Decode it once"},
-		"answers alike":          {encodes(20000), "All answers to this load have the same size"},
+		"answers alike":          {encodes(20000), "All responses to this load have the same size"},
 		"answers that differ":    {differs, general},
 		"more than the answer":   {encodes(20), general},
 		"encoded, decoded again": {sized(Healthy().Sample(3*s, encode...).Sample(3*s, decode...), 100, 100), "Values are copied by encoding"},

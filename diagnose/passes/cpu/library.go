@@ -35,7 +35,7 @@ const (
 // that churns.
 var Crypto = domain{
 	name: "crypto", roles: callstack.Crypto, least: leastCrypto, worth: from(purposeful),
-	doc: "Counts CPU samples inside hashes, signatures and password hashes (not TLS), from 15 % of the service's CPU.",
+	doc: "Counts CPU samples inside hashes, signatures and password hashes (not TLS), at 15 % or more of the service's CPU.",
 	title: func(h usage.Hot) string {
 		if callsAny(h, certificates...) {
 			return "Parsing certificates (" + h.Callee + ")"
@@ -43,12 +43,12 @@ var Crypto = domain{
 		return "Hashing and signing (" + callee(h, "crypto") + ")"
 	},
 	cause: diagnose.Cause{
-		ID: "cpu-crypto", Title: "Hashing and signing take the CPU",
+		ID: "cpu-crypto", Title: "Hashing and signing use too much CPU",
 		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
-		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a defect if removing it " +
-			"would gain 1.55x, because a repeated verification can be cached but a first one cannot. TLS is not counted " +
-			"(cpu-tls), nor the random source (cpu-clock), nor the handshakes of database drivers.",
-		Remedy: "Remember what was verified, lower the cost factor if that is safe, use an algorithm for which the CPU has " +
+		Knows: "CPU samples below hash, crypto and token packages, at 15 % or more of the service's CPU; a defect if removing it " +
+			"would gain 1.55x, because a repeated verification can be cached but a first one cannot. TLS (cpu-tls), the random " +
+			"source (cpu-clock) and the handshakes of database drivers do not count.",
+		Remedy: "Cache verified results, lower the cost factor if that is safe, use an algorithm for which the CPU has " +
 			"instructions.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "if bcrypt.CompareHashAndPassword(user.Hash, password) != nil { // in every request",
@@ -57,14 +57,14 @@ var Crypto = domain{
 	},
 	remedy: func(h usage.Hot) string {
 		if strings.HasSuffix(h.Callee, "Dial") || strings.HasSuffix(h.Callee, "NewClientConn") {
-			return fmt.Sprintf("Keep the connection that %s opens at %s and use it for later requests: its handshake signs and "+
+			return fmt.Sprintf("Keep the connection that %s opens at %s and reuse it for later requests: its handshake signs and "+
 				"verifies each time.", h.Callee, diagnose.At(h.Place))
 		}
 		if callsAny(h, certificates...) {
-			return fmt.Sprintf("Parse the certificates once, at start-up or when their file changes, and keep them, or the client that "+
-				"is made of them, instead of calling %s in every request at %s.", h.Callee, diagnose.At(h.Place))
+			return fmt.Sprintf("Parse the certificates once, at start-up or when their file changes, and keep them, or the client "+
+				"made from them, instead of calling %s in every request at %s.", h.Callee, diagnose.At(h.Place))
 		}
-		return fmt.Sprintf("Remember the result of %s for as long as it is valid (a verified token until it expires) "+
+		return fmt.Sprintf("Cache the result of %s for as long as it is valid (a verified token until it expires) "+
 			"instead of computing it in every request at %s.", callee(h, "the hash"), diagnose.At(h.Place))
 	},
 }.analyzer()
@@ -81,16 +81,17 @@ var certificates = []string{"x509.(*CertPool).AppendCertsFromPEM", "x509.ParseCe
 // clients or a proxy decide when connections are closed.
 var Handshakes = domain{
 	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, worth: from(avoidable),
-	doc:   "Counts CPU samples inside TLS handshakes, from 12 % of the service's CPU.",
+	doc:   "Counts CPU samples inside TLS handshakes, at 12 % or more of the service's CPU.",
 	title: fixed("Making TLS handshakes"),
 	cause: diagnose.Cause{
-		ID: "cpu-tls", Title: "TLS handshakes take the CPU",
-		Doc: "Connections are opened so often that their handshakes, a signature each, take a large part of the CPU.",
-		Knows: "CPU samples below the handshake of crypto/tls, from 12 % of the service's CPU. Encryption on connections " +
-			"that are kept does not count. Handshakes of the service's own HTTP client or database driver are " +
+		ID: "cpu-tls", Title: "TLS handshakes use too much CPU",
+		Doc: "Connections are opened so often that their handshakes, with a signature each, take a large part of the CPU.",
+		Knows: "CPU samples below the handshake of crypto/tls, at 12 % or more of the service's CPU. Encryption on kept " +
+			"connections does not count. Handshakes of the service's own HTTP client or database driver are " +
 			"http-client-churn and db-pool-churn. The finding names no place in the service's code: the server or its " +
 			"clients close the connections.",
-		Remedy: "Keep connections (idle timeouts on both sides, no Connection: close), let sessions be resumed, use ECDSA certificates.",
+		Remedy: "Keep connections open (idle timeouts on both sides, no Connection: close), allow session resumption, use ECDSA " +
+			"certificates.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "srv.SetKeepAlivesEnabled(false)",
 			After:  "srv.IdleTimeout = 2 * time.Minute // longer than that of the proxies before it"},
@@ -108,28 +109,29 @@ var Handshakes = domain{
 // whose remedy is a pool.
 var Compress = domain{
 	name: "compress", roles: callstack.Compress, least: leastCompress, worth: from(purposeful),
-	doc:   "Counts CPU samples inside compressors and decompressors, from 15 % of the service's CPU.",
+	doc:   "Counts CPU samples inside compressors and decompressors, at 15 % or more of the service's CPU.",
 	title: fixed("Compression"),
 	cause: diagnose.Cause{
-		ID: "cpu-compress", Title: "Compression takes the CPU",
-		Doc: "A large part of the CPU is spent compressing or decompressing bodies.",
-		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the " +
-			"service's CPU; a defect if removing it would gain 1.55x. Making a new writer for each body is part of it, and " +
-			"of alloc-hot.",
-		Remedy: "A lower level, no compression of small bodies, writers reused, answers kept compressed.",
+		ID: "cpu-compress", Title: "Compression uses too much CPU",
+		Doc: "A large part of the CPU is spent compressing or decompressing bodies or stored data.",
+		Knows: "CPU samples inside compressors and decompressors, whoever calls them (an encoder, a middleware), at 15 % or " +
+			"more of the service's CPU; a defect if removing it would gain 1.55x. Making a new writer for each body is part of " +
+			"it, and of alloc-hot.",
+		Remedy: "Compressing: use a lower level, leave small bodies uncompressed, reuse writers, cache compressed responses. " +
+			"Decompressing: cache the result, reuse readers, stop reading once you have what you need.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "z, _ := gzip.NewWriterLevel(w, gzip.BestCompression)",
 			After:  "z := writers.Get().(*gzip.Writer) // sync.Pool of gzip.BestSpeed\nz.Reset(w)"},
 		Verify: verify, Cases: []string{"map-tiles", "claims-archive", "letter-press"},
 	},
 	remedy: func(h usage.Hot) string {
-		return fmt.Sprintf("At %s use a lower level, skip bodies below a kilobyte or two, reuse writers "+
-			"(Reset), or keep the compressed answer.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s, use a lower level, skip bodies smaller than a kilobyte or two, reuse writers "+
+			"(Reset), or cache the compressed response.", diagnose.At(h.Place))
 	},
 	instead: unpacks,
 }.analyzer()
 
-// unpacks words what mostly decompresses.
+// unpacks words a finding of what mostly decompresses.
 func unpacks(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 	all, out := int64(0), int64(0)
 	for b := range use.All {
@@ -148,25 +150,25 @@ func unpacks(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 		return
 	}
 	f.Title = strings.Replace(f.Title, "Compression", "Decompression", 1)
-	f.Remedy = fmt.Sprintf("If the same is unpacked again at %s, unpack it once and keep what comes out. Otherwise reuse readers (Reset), "+
-		"and read no more of it than is needed.", diagnose.At(t.hot.Place))
+	f.Remedy = fmt.Sprintf("If %s decompresses the same data repeatedly, cache the result. If not, reuse the readers (Reset) and stop "+
+		"reading once you have what you need.", diagnose.At(t.hot.Place))
 }
 
-// Sort finds services that sort in every request.
+// Sort finds services that sort in each request.
 //
 // The comparison function is the user's, but it runs for the sort: its samples
 // count here, and the place is the line that sorts. Otherwise every less() would be
 // a hot function whose remedy is to optimise a comparison.
 var Sort = domain{
 	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable), copies: true, instead: keyOnce,
-	doc:   "Counts CPU samples inside sorting functions, comparisons included, from 15 % of the service's CPU.",
+	doc:   "Counts CPU samples inside sorting functions, comparisons included, at 15 % or more of the service's CPU.",
 	title: fixed("Sorting"),
 	cause: diagnose.Cause{
-		ID: "cpu-sort", Title: "Sorting takes the CPU",
-		Doc: "The same data is sorted for each request, often to show a few of its first elements.",
+		ID: "cpu-sort", Title: "Sorting uses too much CPU",
+		Doc: "Each request sorts the same data, often to show only its first few elements.",
 		Knows: "CPU samples below sort.Sort, sort.Slice, slices.SortFunc and the like, the user's comparison " +
-			"included, from 15 % of the service's CPU. Where: the user's line that sorts, not the comparison; that is named if " +
-			"most of the sorting goes into what it makes to compare (matching, formatting, decoding).",
+			"included, at 15 % or more of the service's CPU. Where: the user's line that sorts, not the comparison; the comparison " +
+			"is named if most of the sorting goes into making the values it compares (matching, formatting, decoding).",
 		Remedy: "Keep the data sorted as it changes, keep an index, or select the first n with a heap.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "sort.Slice(scores, byPoints) // per request\nreturn scores[:10]",
@@ -186,16 +188,16 @@ var Sort = domain{
 // built on it, counts here.
 var Reflect = domain{
 	name: "reflect", roles: callstack.Reflect, handed: true, least: leastReflect, worth: from(avoidable), instead: decodeLess, keeps: true,
-	doc: "Counts CPU samples inside reflection and the encoders, binders and validators built on it, from 15 % of the " +
+	doc: "Counts CPU samples inside reflection and the encoders, binders and validators built on it, at 15 % or more of the " +
 		"service's CPU.",
 	title: func(h usage.Hot) string { return "Reflection (" + callee(h, "reflect") + ")" },
 	cause: diagnose.Cause{
-		ID: "cpu-reflect", Title: "Reflection takes the CPU",
+		ID: "cpu-reflect", Title: "Reflection uses too much CPU",
 		Doc: "Values are copied, compared, validated or encoded through reflection, field by field and tag by tag.",
 		Knows: "CPU samples whose outermost library below the user's function is reflect, or a package built on it (YAML, " +
-			"XML, gob, mapstructure, copier, validator, reflect.DeepEqual), from 15 % of the service's CPU. Reflection " +
+			"XML, gob, mapstructure, copier, validator, reflect.DeepEqual), at 15 % or more of the service's CPU. Reflection " +
 			"inside JSON, formatting, logging or the database client counts as those.",
-		Remedy: "Generated or hand-written code for the hot types; look tags up once per type and keep them.",
+		Remedy: "Use generated or hand-written code for the hot types; look tags up once per type and cache them.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "copier.Copy(&view, row)",
 			After:  "view = View{Name: row.Name, City: row.City}"},
@@ -204,11 +206,11 @@ var Reflect = domain{
 	remedy: func(h usage.Hot) string {
 		// libopenapi renders a schema by reflection for each parameter that is validated.
 		if h.Via != "" {
-			return fmt.Sprintf("%s reflects on its values in each call from %s: keep the call's result for the same input, call it "+
-				"less often, or use a version of it that keeps what it makes.", callstack.Short(h.Via), diagnose.At(h.Place))
+			return fmt.Sprintf("%s uses reflection on each call from %s: cache the call's result for the same input, call it "+
+				"less often, or use a version of it that caches its result.", callstack.Short(h.Via), diagnose.At(h.Place))
 		}
-		return fmt.Sprintf("At %s assign the fields with generated or hand-written code instead of %s, or "+
-			"compute what depends on the type once and keep it.", diagnose.At(h.Place), callee(h, "reflect"))
+		return fmt.Sprintf("At %s, assign the fields with generated or hand-written code instead of %s, or "+
+			"compute everything that depends only on the type once and cache it.", diagnose.At(h.Place), callee(h, "reflect"))
 	},
 }.analyzer()
 
@@ -221,16 +223,17 @@ var Reflect = domain{
 // not the user's to change.
 var Clock = domain{
 	name: "clock", roles: callstack.Clock, least: leastClock, worth: from(avoidable),
-	doc: "Counts CPU samples that the service's functions spend reading the clock or a random source, from 12 % of the service's CPU.",
+	doc: "Counts CPU samples that the service's functions spend reading the clock or a random source, at 12 % or more of the " +
+		"service's CPU.",
 	title: func(h usage.Hot) string {
 		return "Reading the clock or a random source (" + callee(h, "time.Now") + ")"
 	},
 	cause: diagnose.Cause{
-		ID: "cpu-clock", Title: "The clock or a random source takes the CPU",
-		Doc: "A request reads the time, or draws random bytes, thousands of times: for each element of a loop, or a few " +
+		ID: "cpu-clock", Title: "Reading the clock or a random source uses too much CPU",
+		Doc: "Each request reads the time, or draws random bytes, thousands of times: for each element of a loop, or a few " +
 			"bytes at a time.",
 		Knows: "CPU samples below time.Now and the like, math/rand, crypto/rand and UUID generators that the user's " +
-			"functions call, from 12 % of the service's CPU. What the server and the runtime read themselves does not count. " +
+			"functions call, at 12 % or more of the service's CPU. Reads by the server and the runtime do not count. " +
 			"Both are one cause because they look alike and have the same remedy: read once.",
 		Remedy: "Read the clock once per request and pass it on; draw random bytes in blocks; math/rand/v2 for anything that " +
 			"is not a secret.",
@@ -242,11 +245,11 @@ var Clock = domain{
 	remedy: func(h usage.Hot) string {
 		// A seed fills a table of 607 words (math/rand), so that a source of its own for each ULID takes 10 us.
 		if callsAny(h, "rand.New", "rand.Seed") {
-			return fmt.Sprintf("At %s make and seed the source once and keep it (one per goroutine or in a sync.Pool), or use "+
+			return fmt.Sprintf("At %s, make and seed the source once and keep it (one per goroutine or in a sync.Pool), or use "+
 				"the functions of math/rand/v2, which need no source, instead of calling %s for each value.",
 				diagnose.At(h.Place), h.Callee)
 		}
-		return fmt.Sprintf("At %s read it once and pass the value on (random bytes: fill a block and cut "+
+		return fmt.Sprintf("At %s, read it once and pass the value on (random bytes: fill a block and cut "+
 			"pieces from it) instead of calling %s for each element.", diagnose.At(h.Place), callee(h, "it"))
 	},
 }.analyzer()
@@ -259,16 +262,17 @@ var Clock = domain{
 // matching.
 var Router = domain{
 	name: "router", roles: callstack.Router, least: leastRouter, worth: from(avoidable),
-	doc:   "Counts CPU samples inside the matching of routes, from 15 % of the service's CPU.",
+	doc:   "Counts CPU samples inside the matching of routes, at 15 % or more of the service's CPU.",
 	title: func(h usage.Hot) string { return "Matching routes (" + callee(h, "router") + ")" },
 	cause: diagnose.Cause{
-		ID: "cpu-router", Title: "Finding the handler takes the CPU",
+		ID: "cpu-router", Title: "Routing uses too much CPU",
 		Doc: "Each request tries routes one after another, often with a regular expression each, before the handler runs.",
 		Knows: "CPU samples inside the matching functions of routers, expressions that they match included (those that they " +
-			"compile for a request are cpu-regexp-compile), from 15 % of the service's CPU. The finding names the router's " +
+			"compile for a request are cpu-regexp-compile), at 15 % or more of the service's CPU. The finding names the router's " +
 			"function, not a place in the service's code. A long chain of middleware is not this cause: each layer counts as " +
-			"what it does.",
-		Remedy: "A router with a tree, the hottest routes first, sub-routers by prefix, expressions only if needed.",
+			"the work it does.",
+		Remedy: "Use a router with a tree, put the hottest routes first, group routes in sub-routers by prefix, use expressions " +
+			"only if needed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "r.HandleFunc(\"/t/\"+tenant+\"/plans/{id:[0-9]+}\", show) // for each of 400 tenants",
 			After:  "mux.HandleFunc(\"GET /t/{tenant}/plans/{id}\", show) // one route, the tenant is looked up"},

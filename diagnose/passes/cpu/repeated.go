@@ -16,7 +16,7 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// exchanged returns the mean bytes of a request and of an answer, with their headers; ok is false where requests or
+// exchanged returns the mean bytes of a request and of a response, with their headers; ok is false where requests or
 // bytes were not counted.
 func exchanged(p *diagnose.Pass) (sent, got float64, ok bool) {
 	requests, counted := p.Sum(series.LoadRequests, "")
@@ -28,26 +28,26 @@ func exchanged(p *diagnose.Pass) (sent, got float64, ok bool) {
 	return out / requests, in / requests, true
 }
 
-// formatLess puts keeping text before building it faster, where it is neither what requests bring nor what they get.
+// formatLess puts caching text before building it faster, where it is neither what requests send nor what they receive.
 // watchman normalises the names of all its entities for each search of 100 bytes.
 func formatLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 	sent, got, ok := exchanged(p)
 	if !ok || !needless(p, t) {
 		return
 	}
-	f.Remedy = fmt.Sprintf("If the text at %s comes from what is stored, make it once there, when that is loaded or changes, and "+
-		"keep it: it is more than requests bring and get. Otherwise: %s", diagnose.At(t.hot.Place), f.Remedy)
+	f.Remedy = fmt.Sprintf("If the text at %s derives from stored data, build it once, when that data is loaded or changes, and "+
+		"cache it: it is more than requests send and receive. Otherwise: %s", diagnose.At(t.hot.Place), f.Remedy)
 	each := spends(p, t)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
-		"%s takes %s for a request of %s and an answer of %s", callstack.Short(t.hot.Place.Function), diagnose.Span(each),
+		"%s takes %s for a request of %s and a response of %s", callstack.Short(t.hot.Place.Function), diagnose.Span(each),
 		diagnose.Size(sent), diagnose.Size(got)))
 	if _, known := scanned(p, use); !known {
 		searched(p, f, t)
 	}
 }
 
-// searched advises an index where a line formats for each of many stored things: if the request looks for one of them, nothing of
-// what its function does for the others is needed. heimdall formats the path for each of 500 rules, and matches it.
+// searched advises an index where a line formats for each of many stored elements: if the request looks for one of them, nothing
+// that its function does for the rest is needed. heimdall formats the path for each of 500 rules, and matches it.
 func searched(p *diagnose.Pass, f *diagnose.Finding, t taken) {
 	allocs, err := p.Profile("allocs", "alloc_objects")
 	requests := p.Load().Requests
@@ -69,32 +69,32 @@ func searched(p *diagnose.Pass, f *diagnose.Finding, t taken) {
 	if whole.Factor <= part.Factor {
 		return
 	}
-	f.Remedy += fmt.Sprintf(" The line runs for each of many things in a request: if the request looks for one of them, index them "+
-		"by what it looks for, and all that %s does for the others goes.", callstack.Short(function))
+	f.Remedy += fmt.Sprintf(" The line runs for many elements per request: if the request looks for one of them, index them "+
+		"by what it looks for, and %s no longer works on the rest.", callstack.Short(function))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, objects, diagnose.Count,
-		"the line allocates %s objects per request; with all that the function does it takes %s of the CPU", diagnose.Number(objects),
+		"the line allocates %s objects per request; the function as a whole takes %s of the CPU", diagnose.Number(objects),
 		diagnose.Percent(all)))
 	part.Low, part.High = cmp.Or(part.Low, part.Factor), whole.Factor
 	diagnose.Promise(f, part)
 }
 
-// decodeLess puts decoding once before decoding faster, where requests do not bring what is decoded: a file of settings.
+// decodeLess puts decoding once before decoding faster, where requests do not carry what is decoded: a file of settings.
 func decodeLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 	sent, _, ok := exchanged(p)
 	if _, name, _ := strings.Cut(t.hot.Callee, "."); !ok || !needless(p, t) || !callstack.Decodes(name) {
 		return
 	}
 	source, asked := sourceOf(p, use, callstack.Reflect, t.caller)
-	f.Remedy = fmt.Sprintf("Decode once and keep the value until its source changes: a request of %s brings less than is decoded at %s%s. "+
-		"Otherwise: %s", diagnose.Size(sent), diagnose.At(t.hot.Place), source, f.Remedy)
+	f.Remedy = fmt.Sprintf("Decode once and cache the value until its source changes: a request of %s carries less than is decoded at "+
+		"%s%s. Otherwise: %s", diagnose.Size(sent), diagnose.At(t.hot.Place), source, f.Remedy)
 	keptWhole(p, f, t, asked)
 }
 
 // wholly is the part of a function's CPU from which the value that it decodes is what the function is for.
 const wholly = 0.7
 
-// keptWhole promises what keeping a decoded value saves: all that its function does to get it, opening and reading the source as
-// well, if decoding is most of that. If it is the answer to a question, which may differ with each request, that is the most.
+// keptWhole promises what caching a decoded value saves: all that its function does to get it, opening and reading the source as
+// well, if decoding is most of that. If it is the response to a call, which may differ with each request, that is the most.
 func keptWhole(p *diagnose.Pass, f *diagnose.Finding, t taken, asked bool) {
 	function := t.hot.Place.Function
 	within := p.Within(function)
@@ -102,7 +102,7 @@ func keptWhole(p *diagnose.Pass, f *diagnose.Finding, t taken, asked bool) {
 		return
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, within, diagnose.Ratio,
-		"with all that %s does to get the value it takes %s of the CPU", callstack.Short(function), diagnose.Percent(within)))
+		"everything that %s does to get the value takes %s of the CPU", callstack.Short(function), diagnose.Percent(within)))
 	kept := p.Ran(evidence.Work{Share: min(1, within), Function: function})
 	if asked {
 		part := p.Ran(evidence.Work{Share: f.Share, Function: function})
@@ -111,8 +111,8 @@ func keptWhole(p *diagnose.Pass, f *diagnose.Finding, t taken, asked bool) {
 	diagnose.Promise(f, kept)
 }
 
-// needless reports whether the bytes that requests bring and get cannot take the CPU that a use takes at its hottest place: it
-// is then no purpose of the service's, whatever else is.
+// needless reports whether the bytes that requests send and receive cannot take the CPU that a use takes at its hottest place: it
+// is then not a purpose of the service, whatever else is.
 func needless(p *diagnose.Pass, t taken) bool {
 	sent, got, ok := exchanged(p)
 	return ok && t.hot.User && spends(p, t) > mostPerByte*(sent+got)
@@ -130,7 +130,7 @@ func spends(p *diagnose.Pass, t taken) float64 {
 // derives are kinds of work by which a comparison makes what it compares, and which depend on one element only.
 const derives = callstack.RegexpMatch | callstack.RegexpCompile | callstack.Format | callstack.JSON | callstack.Reflect | callstack.Crypto
 
-// keyOnce advises keys for a sort whose comparisons take most of its time by making what they compare: n log n
+// keyOnce advises keys for a sort whose comparisons spend most of its time on making what they compare: n log n
 // comparisons make two each, where n would do.
 func keyOnce(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 	all, parts := 0.0, map[string]float64{}
@@ -147,16 +147,16 @@ func keyOnce(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 	}
 	short := callstack.Short(name)
 	f.Title += ", in " + short
-	f.Remedy = fmt.Sprintf("Make the key of each element once, before it is sorted at %s, and compare the keys: %s runs for both sides "+
-		"of each comparison. Or compare without making anything.", diagnose.At(t.hot.Place), short)
+	f.Remedy = fmt.Sprintf("Compute each element's key once, before sorting at %s, and compare the keys: %s runs for both sides "+
+		"of each comparison. Or compare without building keys.", diagnose.At(t.hot.Place), short)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, parts[name]/all, diagnose.Ratio,
 		"%s of the sorting is in %s", diagnose.Percent(parts[name]/all), short))
 }
 
-// mostLogLines is how many of the lines are named that compute what is logged.
+// mostLogLines is how many of the lines that compute log arguments are named.
 const mostLogLines = 3
 
-// notForLog advises to compute what is logged only if it is, where that takes most of what logging takes.
+// notForLog advises to compute log arguments only for lines that are written, where they take most of what logging takes.
 func notForLog(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 	keepOpen(p, use, f, t)
 	lines := map[string]float64{}
@@ -175,15 +175,15 @@ func notForLog(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken)
 		return cmp.Or(cmp.Compare(lines[b], lines[a]), cmp.Compare(a, b))
 	})
 	at := strings.Join(places[:min(len(places), mostLogLines)], ", ")
-	f.Title = strings.Replace(f.Title, "Writing log lines", "Computing what is logged", 1)
-	f.Remedy = fmt.Sprintf("Ask whether the level is on before computing what is logged at %s, or pass the value itself, and let "+
-		"the logger format it if it writes the line (fmt.Stringer, slog.LogValuer). Go computes arguments also where the level "+
+	f.Title = strings.Replace(f.Title, "Writing log lines", "Computing log arguments", 1)
+	f.Remedy = fmt.Sprintf("Check that the level is enabled before computing log arguments at %s, or pass the value itself and let "+
+		"the logger format it only if it writes the line (fmt.Stringer, slog.LogValuer). Go evaluates arguments even if the level "+
 		"drops the line.", at)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
-		"%s for arguments of loggers, at %s", diagnose.Percent(share), at))
+		"%s for log arguments, at %s", diagnose.Percent(share), at))
 }
 
-// keepOpen advises to keep a log file open where opening it, asking for its folder and closing it are worth a change. lfshook does
+// keepOpen advises to keep a log file open where opening it, looking up its folder and closing it are worth a change. lfshook does
 // all three for each line, and a buffer in front of it would save none of them.
 func keepOpen(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, _ taken) {
 	parts := map[string]float64{}
@@ -199,10 +199,10 @@ func keepOpen(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, _ taken) 
 		return
 	}
 	who := callstack.Short(measured.Heaviest(parts, cmp.Compare[string]))
-	f.Remedy = fmt.Sprintf("Keep the file open: %s opens, closes or asks for it with each line. Give the logger an open file "+
-		"(an io.Writer), or one that is rotated. Then: %s", who, f.Remedy)
+	f.Remedy = fmt.Sprintf("Keep the file open: %s opens, closes or looks it up for each line. Give the logger an open file "+
+		"(an io.Writer), or a rotating one. Then: %s", who, f.Remedy)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
-		"%s for opening, asking for and closing files", diagnose.Percent(share)))
+		"%s for opening, looking up and closing files", diagnose.Percent(share)))
 }
 
 // asker returns the innermost function on a stack that is not the standard library's.

@@ -10,9 +10,9 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastTargetCPU is the part of its CPUs that the service must use. Below it others
-// (the database, the generator) keep them busy, and more CPUs would not benefit the
-// service.
+// leastTargetCPU is the part of its CPUs that the service must use. Below it other
+// programs (the database, the generator) keep them busy, and more CPUs would not
+// benefit the service.
 const leastTargetCPU = 0.85
 
 // mostlyQueued is the part of request time queued for a CPU at which nothing else can
@@ -28,18 +28,18 @@ const mostlyQueued = 0.5
 var Saturated = diagnose.Analyzer{
 	Name:  "saturated",
 	Stage: diagnose.CPUUse,
-	Doc: "Reported only if the service itself uses 85 % of the CPUs that it may use, or of those that the generator on the " +
-		"same host leaves while requests wait for a CPU most of their time, and nothing else explains the time; always with " +
-		"low confidence, because a healthy service under a closed loop ends here.",
+	Doc: "Reported only if the service itself uses at least 85 % of the CPUs it may use (or of those that a generator on the " +
+		"same host leaves, while requests wait for a CPU most of their time) and nothing else explains the time. Confidence " +
+		"is always low, because a healthy service under a closed loop ends up here.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-saturated", Title: "The CPUs are saturated, and no single cost dominates",
 		Doc: "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
-		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and no cause of " +
-			"the host, the database, waits, memory or CPU was found. If the generator shares the host, its CPU is left out: " +
-			"then the service must make up 85 % of the rest, and its requests must wait for a CPU for half of their time. It " +
-			"is not a defect: a healthy service under a closed loop ends here, so confidence is always low. The evidence " +
-			"lists what a request costs, largest first.",
-		Remedy: "More CPUs, or less work per request; the evidence lists the cost per request.",
+		Knows: "The service itself uses at least 85 % of the CPUs it may use, the host's CPUs are fully used, and redline " +
+			"found no cause in the host, the database, waits, memory or CPU use. If the generator shares the host, its CPU is " +
+			"left out: the service must then use at least 85 % of the rest, and its requests must wait for a CPU for half of " +
+			"their time. This is not a defect: a healthy service under a closed loop ends up here, so confidence is always low. " +
+			"The evidence lists what a request costs, largest first.",
+		Remedy: "Use more CPUs, or do less work per request; the evidence lists the cost per request.",
 		Example: diagnose.Example{Lang: "sh",
 			Before: "redline run crew.yaml          # 1.7 of 2 CPUs, 110 µs of CPU per request",
 			After:  "redline run crew.yaml --rate 12000/s   # raise the rate until latency climbs: that rate is the capacity"},
@@ -115,7 +115,7 @@ func costs(use *usage.Table, each float64) []findings.Evidence {
 		{"the database client", callstack.DBClient}, {"JSON", callstack.JSON}, {"logging", callstack.Logging | callstack.FileWrite},
 		{"formatting", callstack.Format}, {"hashing and signing", callstack.Crypto}, {"TLS", callstack.TLS | callstack.Handshake},
 		{"compression", callstack.Compress}, {"sorting", callstack.Sort}, {"reflection", callstack.Reflect},
-		{"finding the handler", callstack.Router}, {"HTTP and other clients", callstack.HTTPClient | callstack.RPCClient},
+		{"routing", callstack.Router}, {"HTTP and other clients", callstack.HTTPClient | callstack.RPCClient},
 		{"garbage collection", callstack.GCWork | callstack.GCAssist}, {"the scheduler", callstack.Schedule},
 	}
 	var facts []findings.Evidence

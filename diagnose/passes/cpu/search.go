@@ -37,7 +37,7 @@ type scan struct {
 	through string     // the service's function that it calls for most of that; "" if there is none
 }
 
-// forNothing reports whether a filter takes more CPU than what requests bring and get can need: most elements that it looks at
+// forNothing reports whether a filter takes more CPU than what requests send and receive can need: most elements that it looks at
 // are not wanted.
 func (s scan) forNothing(p *diagnose.Pass) bool {
 	sent, got, ok := exchanged(p)
@@ -135,13 +135,13 @@ func (s scan) finding(p *diagnose.Pass, use *usage.Table) diagnose.Finding {
 	name, at := callstack.Short(s.line.Function), diagnose.At(s.line)
 	f := diagnose.Finding{
 		Cause: "cpu-hot-function", Share: min(1, s.share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(s.line),
-		Title: fmt.Sprintf("%s searches one element after another, and takes %s of the service's CPU, at %s", name,
+		Title: fmt.Sprintf("%s searches element by element and takes %s of the service's CPU, at %s", name,
 			diagnose.Percent(s.share), at),
-		Remedy: fmt.Sprintf("Keep an index by what the loop around %s looks for (a map, or a tree if prefixes or ranges match), so that a "+
-			"request looks at few elements. If it must look at all, keep each element in the form that is compared, and do what does "+
-			"not depend on it before the loop.", at),
+		Remedy: fmt.Sprintf("Index the elements by what the loop around %s looks for (a map, or a tree for prefixes or ranges), so that "+
+			"each request looks at few of them. If it must look at all of them, store each in the form in which it is compared, and move "+
+			"whatever does not depend on the element out of the loop.", at),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, s.share, diagnose.Ratio, "%s of %s, with the collection of what it allocates",
+			diagnose.Fact(diagnose.FromProfile, s.share, diagnose.Ratio, "%s of %s, including garbage collection of what it allocates",
 				diagnose.Percent(s.share), samples(use)),
 		},
 	}

@@ -38,7 +38,7 @@ func TestForLog(t *testing.T) {
 		{Function: "shop/web.run", File: "run.go", Line: 9}}}
 	json := []string{"encoding/json.Marshal", dump, "shop/web.(*stream).ServeHTTP@stream.go:85"}
 	if f := first(Healthy().Sample(6*time.Second, json...), logs); f.Cause != "cpu-logging" || f.Where.Function != "shop/web.dump" ||
-		!strings.HasPrefix(f.Title, "Computing what is logged takes") || !strings.Contains(f.Remedy, "stream.go:85") {
+		!strings.HasPrefix(f.Title, "Computing log arguments takes") || !strings.Contains(f.Remedy, "stream.go:85") {
 		t.Errorf("%s at %s: %s %s", f.Cause, f.Where.Function, f.Title, f.Remedy)
 	}
 	if f := first(Healthy().Sample(6*time.Second, json...), code.Compiler{}); f.Cause != "cpu-json" {

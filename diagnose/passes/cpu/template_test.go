@@ -22,7 +22,7 @@ func TestTemplateParsedPerRequest(t *testing.T) {
 	// One that a library parses in each call is the library's to keep.
 	library := slices.Insert(slices.Clone(parse), 3, "github.com/docs/doc.(*Spec).ReadDoc")
 	found = Expect(t, cpu.TemplateParse, Healthy().Sample(4*s, library...), "cpu-template-parse at render.go:54")
-	if len(found) == 1 && !strings.Contains(found[0].Remedy, "doc.(*Spec).ReadDoc parses its template in each call") {
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "doc.(*Spec).ReadDoc parses its template on each call") {
 		t.Errorf("the caller cannot parse it once: %s", found[0].Remedy)
 	}
 	execute := []string{"text/template.(*state).walk", "text/template.(*Template).Execute", "shop/tpl.Render@render.go:60"}
@@ -102,7 +102,7 @@ func TestWhatALibrarysCallSpends(t *testing.T) {
 	found := Expect(t, cpu.Hot, Healthy().Sample(3*s, append([]string{lib + "visit", lib + "ValidateDocument"}, do...)...).
 		Sample(s, append([]string{lib + "parse"}, do...)...), "cpu-hot-function at web.go:45")
 	if len(found) == 1 &&
-		(!strings.Contains(found[0].Title, "graphql.ValidateDocument") || !strings.Contains(found[0].Remedy, "keep the result")) {
+		(!strings.Contains(found[0].Title, "graphql.ValidateDocument") || !strings.Contains(found[0].Remedy, "cache the result")) {
 		t.Errorf("three quarters validate the same query again: %s; %s", found[0].Title, found[0].Remedy)
 	}
 	upload := Expect(t, cpu.Hot, Healthy().Sample(4*s, "runtime.memmove", "mime/multipart.(*Part).Read",
@@ -113,13 +113,13 @@ func TestWhatALibrarysCallSpends(t *testing.T) {
 	}
 	step := Expect(t, cpu.Hot, Healthy().Sample(4*s, "runtime.cmpstring", "github.com/cockroachdb/pebble.(*mergingIter).nextEntry",
 		"github.com/cockroachdb/pebble.(*Iterator).Next", "shop/store.(*iterator).Next@store.go:73"), "cpu-hot-function at store.go:73")
-	if len(step) == 1 && !strings.Contains(step[0].Remedy, "give the iteration a bound") {
+	if len(step) == 1 && !strings.Contains(step[0].Remedy, "bound the iteration") {
 		t.Errorf("an iteration's steps: %s", step[0].Remedy)
 	}
 	// Validation is the entry point: the caller cannot keep what the visitor below it returns.
 	validate := append([]string{"github.com/graphql-go/graphql/language/visitor.Visit", lib + "ValidateDocument"}, do...)
 	found = Expect(t, cpu.Hot, Healthy().Sample(4*s, validate...), "cpu-hot-function at web.go:45")
-	if len(found) == 1 && !strings.Contains(found[0].Remedy, "keep the result of graphql.ValidateDocument") {
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "cache the result of graphql.ValidateDocument") {
 		t.Errorf("names the inside of the library: %s", found[0].Remedy)
 	}
 	// If the entry point says no more than the call, the library's function that works is the evidence.

@@ -32,29 +32,29 @@ const (
 var Logging = domain{
 	name: "logging", roles: callstack.Logging | callstack.FileWrite, least: leastLogging, waits: callstack.LogWait,
 	worth: from(avoidable), instead: notForLog,
-	doc: "Counts CPU samples inside loggers, logging middleware and formatted writes to files, from 10 % of the service's CPU, " +
-		"and waits inside loggers, from 20 % of request time.",
+	doc: "Counts CPU samples inside loggers, logging middleware and formatted writes to files, at 10 % or more of the service's " +
+		"CPU, and waits inside loggers, at 20 % or more of request time.",
 	title: fixed("Writing log lines"),
 	cause: diagnose.Cause{
-		ID: "cpu-logging", Title: "Logging takes the CPU",
+		ID: "cpu-logging", Title: "Logging uses too much CPU",
 		Doc: "A large part of the CPU or of request time goes into formatting and writing log records, one write per line.",
 		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) and formatted " +
-			"writes to a file (fmt.Fprintf to an *os.File is logging too), from 10 % of the service's CPU; or requests that " +
-			"wait inside a logger (for its lock or its file) for 20 % of their time; a lock that is held while a hook calls " +
-			"another service is lock-contention. JSON and formatting inside a logger count as logging, and so does what a " +
-			"request calls only for the arguments of a logger, by the sources that --build compiles, whether or not the level " +
+			"writes to a file (fmt.Fprintf to an *os.File is logging too), at 10 % or more of the service's CPU; or requests that " +
+			"wait inside a logger (for its lock or its file) for at least 20 % of their time. A lock that is held while a hook " +
+			"calls another service is lock-contention. JSON and formatting inside a logger count as logging. So do calls that a " +
+			"request makes only for log arguments, by the sources that --build compiles, whether or not the level " +
 			"drops the line. Unformatted writes to " +
-			"a file are cpu-syscall. If opening files takes 9 % of the CPU, keeping " +
-			"them open is advised first.",
-		Remedy: "A higher level, sampling, or an asynchronous, buffered writer.",
+			"a file are cpu-syscall. If opening files takes at least 9 % of the CPU, redline advises keeping " +
+			"them open first.",
+		Remedy: "Use a higher level, sampling, or an asynchronous, buffered writer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, item := range order.Items {\n\tlog.Printf(\"item %d of order %d: %+v\", item.ID, order.ID, item)\n}",
 			After:  "slog.Debug(\"order\", \"id\", order.ID, \"items\", len(order.Items)) // one record, below the level in production"},
 		Verify: verify, Cases: []string{"booking-trail", "coupon-redeem", "waybill-labels"},
 	},
 	remedy: func(h usage.Hot) string {
-		return fmt.Sprintf("At %s log less (level, sampling), and write through a buffer that another "+
-			"goroutine flushes instead of one system call per line.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s, log less (level, sampling), and write through a buffer that another "+
+			"goroutine flushes instead of making one system call per line.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
@@ -65,14 +65,14 @@ var Logging = domain{
 // is one line and costs nothing.
 var RegexpCompile = domain{
 	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, worth: from(wasteWorth), keeps: true,
-	doc:   "Counts CPU samples inside regexp.Compile and the like, from 5 % of the service's CPU.",
+	doc:   "Counts CPU samples inside regexp.Compile and the like, at 5 % or more of the service's CPU.",
 	title: fixed("Compiling regular expressions"),
 	cause: diagnose.Cause{
 		ID: "cpu-regexp-compile", Title: "Regular expressions are compiled in the request path",
 		Doc: "An expression is parsed and compiled for every use, as regexp.MatchString does.",
-		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, from 5 % of the service's CPU, and the " +
-			"collector's work for what they allocate. Compiling belongs outside requests, so all of it can be saved. The " +
-			"function called distinguishes it from cpu-regexp-match; if both are found, the match uses what was just " +
+		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, at 5 % or more of the service's CPU, and the " +
+			"collection of what they allocate. Compiling belongs outside requests, so all of it can be saved. The " +
+			"function called distinguishes it from cpu-regexp-match; if both are found, the match uses the expression just " +
 			"compiled.",
 		Remedy: "Compile once, in a package variable.",
 		Example: diagnose.Example{Lang: "go",
@@ -85,8 +85,8 @@ var RegexpCompile = domain{
 		// casbin's RegexMatch compiles the policy's pattern for each rule that it tries: a variable
 		// at the caller's line would not help.
 		if h.Via != "" {
-			return fmt.Sprintf("%s compiles its patterns in each call from %s: use a version that keeps them, keep them "+
-				"yourself (a map from pattern to *regexp.Regexp), or keep the call's result.",
+			return fmt.Sprintf("%s compiles its patterns on each call from %s: use a version that caches them, cache them "+
+				"yourself (a map from pattern to *regexp.Regexp), or cache the call's result.",
 				callstack.Short(h.Via), diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the "+
@@ -100,14 +100,14 @@ var RegexpCompile = domain{
 // expression is the one just compiled, and it is fixed first.
 var RegexpMatch = domain{
 	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, worth: from(avoidable), keeps: true,
-	doc:   "Counts CPU samples inside matching of regular expressions, from 12 % of the service's CPU.",
+	doc:   "Counts CPU samples inside matching of regular expressions, at 12 % or more of the service's CPU.",
 	title: fixed("Matching regular expressions"),
 	cause: diagnose.Cause{
-		ID: "cpu-regexp-match", Title: "Regular expressions take the CPU",
+		ID: "cpu-regexp-match", Title: "Matching regular expressions uses too much CPU",
 		Doc: "A large part of the CPU is spent matching.",
-		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a defect if removing it " +
-			"would gain 1.4x. Expressions that a router matches are cpu-router.",
-		Remedy: "strings.Cut, a hand-written parser, or a simpler expression tried first.",
+		Knows: "CPU samples below methods of a compiled expression, at 12 % or more of the service's CPU; a defect if removing " +
+			"it would gain 1.4x. Expressions that a router matches are cpu-router.",
+		Remedy: "Use strings.Cut or a hand-written parser, or try a simpler expression first.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "m := pair.FindStringSubmatch(line) // ^([^=]+)=(.*)$",
 			After:  "key, value, ok := strings.Cut(line, \"=\")"},
@@ -117,7 +117,7 @@ var RegexpMatch = domain{
 	remedy: func(h usage.Hot) string {
 		// uap-go tries hundreds of patterns per user agent, and none of them is at the line of the call.
 		if h.Via != "" {
-			return fmt.Sprintf("%s matches the expressions in each call from %s: keep the call's result (in a bounded map keyed by "+
+			return fmt.Sprintf("%s matches the expressions on each call from %s: cache the call's result (in a bounded map keyed by "+
 				"its input), call it less often, or use a version of it that does either.", callstack.Short(h.Via), diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a "+
@@ -133,16 +133,16 @@ var RegexpMatch = domain{
 // that share counts as parsing too.
 var TemplateParse = domain{
 	name: "template-parse", roles: callstack.TemplateParse, least: leastCompile, worth: from(wasteWorth), keeps: true,
-	doc:   "Counts CPU samples inside the parsing of templates, from 5 % of the service's CPU.",
+	doc:   "Counts CPU samples inside the parsing of templates, at 5 % or more of the service's CPU.",
 	title: fixed("Parsing templates"),
 	cause: diagnose.Cause{
 		ID: "cpu-template-parse", Title: "Templates are parsed in the request path",
 		Doc: "A template is read and parsed for every use instead of once.",
 		Knows: "CPU samples below Parse, ParseFiles, ParseFS and ParseGlob of text/template and html/template, " +
 			"their Clone, the escaping that html/template does on a template's first execution, and the parsers " +
-			"of other engines; from 5 % of the service's CPU, and the collector's work for what they allocate. " +
+			"of other engines; at least 5 % of the service's CPU, and the collection of what they allocate. " +
 			"Parsing belongs outside requests, so all of it can be saved. Executing a template is cpu-format.",
-		Remedy: "Parse once, at start-up, and only execute afterwards.",
+		Remedy: "Parse once, at start-up, and only execute in requests.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func page(w http.ResponseWriter, r *http.Request) {\n" +
 				"\tt := template.Must(template.ParseFiles(\"page.html\"))\n\tt.Execute(w, data(r))\n}",
@@ -153,8 +153,8 @@ var TemplateParse = domain{
 	remedy: func(h usage.Hot) string {
 		// swag parses the template of its document in each ReadDoc, which its caller cannot change.
 		if h.Via != "" {
-			return fmt.Sprintf("%s parses its template in each call from %s: keep the call's result for the same input, or use a "+
-				"version that keeps the template.", callstack.Short(h.Via), diagnose.At(h.Place))
+			return fmt.Sprintf("%s parses its template on each call from %s: cache the call's result for the same input, or use a "+
+				"version that caches the template.", callstack.Short(h.Via), diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("Parse the template once, at start-up or when its text changes, and only execute it in requests, "+
 			"instead of calling %s at %s; turn functions that need the request's values into fields of the "+
@@ -170,7 +170,7 @@ var TemplateParse = domain{
 var Format = domain{
 	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
 	worth: from(purposeful), instead: formatLess, needless: needless,
-	doc: "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
+	doc: "Counts CPU samples inside fmt, strconv, templates and string building, at 15 % or more of the service's CPU.",
 	title: func(h usage.Hot) string {
 		if callsAny(h, "runtime.concatstring") {
 			return "Joining strings with +"
@@ -178,14 +178,15 @@ var Format = domain{
 		return "Formatting text"
 	},
 	cause: diagnose.Cause{
-		ID: "cpu-format", Title: "Formatting takes the CPU",
+		ID: "cpu-format", Title: "Formatting uses too much CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or " +
-			"string building, from 15 % of the service's CPU; a defect if removing it would gain 1.55x. What the server " +
+			"string building, at 15 % or more of the service's CPU; a defect if removing it would gain 1.55x. What the server " +
 			"itself formats (headers, dates) does not count; formatting inside loggers and encoders counts as those, and a " +
-			"dependency's as what is called (cpu-hot-function). If it takes more than 200 ns of CPU for each byte that a request " +
-			"brings or gets, the text is neither: keeping it is advised first, and 1.4x are a defect.",
-		Remedy: "strconv.Append and append into a reused buffer.",
+			"dependency's as the function called (cpu-hot-function). If it takes more than 200 ns of CPU for each byte that a " +
+			"request sends or receives, the text is neither: redline then advises caching it first, and a gain of 1.4x makes it " +
+			"a defect.",
+		Remedy: "Use append and strconv.Append with a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
 			After:  "key := strconv.AppendInt(append(buf[:0], \"order:\"...), id, 10)\nkey = append(append(key, ':'), state...)"},
@@ -196,22 +197,22 @@ var Format = domain{
 		// strconv cannot replace the execution of a template, although zoekt's
 		// result page was once advised to do so.
 		if strings.HasPrefix(h.Callee, "template.(*Template).Execute") {
-			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers share as "+
+			return fmt.Sprintf("At %s, execute less of the template per request: cache parts that many responses share as "+
 				"rendered text, and pass finished values instead of methods and nested fields; or generate the page's code "+
 				"(quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
 		}
 		switch {
 		case callsAny(h, "strings.ToLower", "strings.ToUpper", "strings.ToTitle", "strings.Title", "strings.Map"):
-			return fmt.Sprintf("At %s store the changed text next to the original, or compare with strings.EqualFold: %s "+
+			return fmt.Sprintf("At %s, store the changed text next to the original, or compare with strings.EqualFold: %s "+
 				"copies it for every use.", diagnose.At(h.Place), h.Callee)
 		case callsAny(h, "strings.Split", "strings.Fields"):
-			return fmt.Sprintf("At %s split once, outside the loop, or iterate with strings.SplitSeq or strings.Cut: %s "+
+			return fmt.Sprintf("At %s, split once, outside the loop, or iterate with strings.SplitSeq or strings.Cut: %s "+
 				"makes a slice for every use.", diagnose.At(h.Place), h.Callee)
 		case callsAny(h, "runtime.concatstring"):
-			return fmt.Sprintf("At %s write the parts to one strings.Builder, or append them to a reused buffer: each + copies all "+
-				"that was joined before it.", diagnose.At(h.Place))
+			return fmt.Sprintf("At %s, write the parts to one strings.Builder, or append them to a reused buffer: each + copies "+
+				"everything joined before it.", diagnose.At(h.Place))
 		}
-		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
+		return fmt.Sprintf("At %s, append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},
 }.analyzer()
 

@@ -14,7 +14,7 @@ import (
 
 // Work of the runtime and the kernel for the service's own functions counts only
 // where it is most of a function's: one look-up does not make a function's CPU the
-// map's. It is reported from a fifth of the service's CPU; balanced services of the
+// map's. It is reported at a fifth of the service's CPU or more; balanced services of the
 // corpus have below 5 % of each (short-links: its map 1 %).
 const (
 	leastWork = 0.2
@@ -122,17 +122,17 @@ func called(use *usage.Table, function string) []findings.Evidence {
 // functions on the stack.
 var Map = work{
 	name: "maps", role: callstack.Map, worth: essential, title: "Filling and searching maps", more: mapUse,
-	doc: "Counts own functions that spend more than half of their CPU in the runtime's maps, growth included, from 20 " +
-		"% of the service's CPU.",
+	doc: "Counts own functions that spend more than half of their CPU in the runtime's maps, growth included, at 20 % or " +
+		"more of the service's CPU.",
 	cause: diagnose.Cause{
-		ID: "cpu-map", Title: "Maps take the CPU",
+		ID: "cpu-map", Title: "Map operations use too much CPU",
 		Doc: "A function spends most of its time in maps: it fills one for each request, which hashes keys and " +
-			"grows it; it looks the same keys up again and again; or it ranges over all entries to find a few.",
+			"grows the map; it looks up the same keys again and again; or it ranges over all entries to find a few.",
 		Knows: "CPU samples of the service's own functions inside the runtime's map code and what it allocates to grow, if " +
-			"that is more than half of the function; from 20 % of the service's CPU. The runtime's functions distinguish " +
+			"that is more than half of the function and at least 20 % of the service's CPU. The runtime's functions distinguish " +
 			"filling, looking up and ranging, each with its own remedy. If it is less than half, or a dependency's maps, the " +
 			"function is cpu-hot-function.",
-		Remedy: "Filling: a size hint, a smaller or integer key, a map that is kept. Looking up: once per " +
+		Remedy: "Filling: a size hint, a smaller or integer key, a map that is reused. Looking up: once per " +
 			"request, then keep the entry. Ranging: an index by the value looked for.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "seen := map[visit]int{} // grows from nothing to thousands\nfor _, v := range visits { seen[v]++ }",
@@ -140,8 +140,8 @@ var Map = work{
 		Verify: verify, Cases: []string{"visit-counts", "short-links"},
 	},
 	remedy: func(h usage.Hot) string {
-		return fmt.Sprintf("At %s give the map its size when it is made, use a smaller key (a number rather "+
-			"than a struct or text), or keep the map between requests.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s, give the map its size when it is made, use a smaller key (a number rather "+
+			"than a struct or string), or reuse the map between requests.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
@@ -158,8 +158,8 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		title = "Filling maps"
 	case callstack.MapSearch:
 		title = "Looking up keys in maps"
-		f.Remedy = fmt.Sprintf("At %s look each key up once per request and keep what it finds (or a pointer "+
-			"to it), use a smaller key, or a slice where keys are small numbers. If it searches entry by entry, "+
+		f.Remedy = fmt.Sprintf("At %s, look each key up once per request and keep the entry (or a pointer "+
+			"to it), use a smaller key, or a slice if keys are small numbers. If it searches entry by entry, "+
 			"keep an index by the value that it looks for.", at)
 	case callstack.MapScan:
 		title = "Ranging over whole maps"
@@ -178,22 +178,23 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 // collection; those functions belong to alloc-hot.
 var Copy = work{
 	name: "copies", role: callstack.Copy, worth: avoidable, title: "Moving bytes",
-	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, from 20 % of the service's CPU.",
+	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, at 20 % or more of the service's " +
+		"CPU.",
 	cause: diagnose.Cause{
-		ID: "cpu-copy", Title: "Moving bytes takes the CPU",
+		ID: "cpu-copy", Title: "Moving bytes uses too much CPU",
 		Doc: "A function spends most of its time in memmove: it shifts a slice by one, copies data that it could share, or " +
 			"grows a slice step by step.",
 		Knows: "CPU samples of the service's own functions that end in the runtime's memmove or memclr, if that is more than " +
-			"half of the function; from 20 % of the service's CPU. If growing slices or converting between text and bytes " +
-			"costs more in allocation, it is alloc-hot. A dependency's copies count as what is called: cpu-hot-function.",
-		Remedy: "A ring instead of shifting, capacity from the start, views instead of copies.",
+			"half of the function and at least 20 % of the service's CPU. If growing slices or converting between text and bytes " +
+			"costs more in allocation, it is alloc-hot. A dependency's copies count as the function called: cpu-hot-function.",
+		Remedy: "A ring buffer instead of shifting, capacity from the start, views instead of copies.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "copy(w.values, w.values[1:]) // for each value\nw.values[len(w.values)-1] = v",
 			After:  "w.values[w.next] = v // a ring\nw.next = (w.next + 1) % len(w.values)"},
 		Verify: verify, Cases: []string{"ticker-window"},
 	},
 	remedy: func(h usage.Hot) string {
-		return fmt.Sprintf("At %s move less: a ring buffer instead of shifting, a view (sub-slice) instead "+
+		return fmt.Sprintf("At %s, move fewer bytes: a ring buffer instead of shifting, a view (sub-slice) instead "+
 			"of a copy, capacity given when the slice is made.", diagnose.At(h.Place))
 	},
 }.analyzer()
@@ -205,24 +206,23 @@ var Copy = work{
 // low.
 var Syscalls = work{
 	name: "small-io", role: callstack.SmallIO, worth: avoidable, title: "Reading or writing in small pieces",
-	doc: "Counts own functions that spend more than half of their CPU in read and write system calls with no " +
-		"buffer before them, from 20 % of the service's CPU, and from 8 calls per request by the execution " +
-		"trace.",
+	doc: "Counts own functions that spend more than half of their CPU in unbuffered read and write system calls, at " +
+		"20 % or more of the service's CPU, and with at least 8 calls per request in the execution trace.",
 	cause: diagnose.Cause{
-		ID: "cpu-syscall", Title: "Many small reads or writes take the CPU",
+		ID: "cpu-syscall", Title: "Many small reads or writes use too much CPU",
 		Doc: "A function reads or writes a few bytes at a time, with a system call each time.",
 		Knows: "CPU samples of the service's own functions inside unbuffered read or write system calls, those made by a " +
-			"Flush after each piece, or those that ask for names, sizes and dates, if that is more than half of the " +
-			"function; from 20 % of the service's CPU. The execution trace counts the calls per request: below 8 they are " +
+			"Flush after each piece, or those that look up names, sizes and dates, if that is more than half of the " +
+			"function and at least 20 % of the service's CPU. The execution trace counts the calls per request: fewer than 8 are " +
 			"the service's ordinary traffic; without a trace confidence is low. Formatted lines to a file are cpu-logging.",
-		Remedy: "A bufio.Reader or bufio.Writer, or flush once; a listing kept in memory.",
+		Remedy: "Use a bufio.Reader or bufio.Writer, or flush once; cache listings in memory.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "f.Read(field[:16]) // 300 times",
 			After:  "r := bufio.NewReader(f)\nio.ReadFull(r, field[:16])"},
 		Verify: verify, Cases: []string{"zone-transfer", "score-stream", "short-links"},
 	},
 	remedy: func(h usage.Hot) string {
-		return fmt.Sprintf("Put a bufio.Reader or bufio.Writer (4 KB or more) in front of the file or connection at %s, and "+
+		return fmt.Sprintf("Put a bufio.Reader or bufio.Writer (at least 4 KB) in front of the file or connection at %s, and "+
 			"flush it once instead of after each piece.", diagnose.At(h.Place))
 	},
 	more: calls,
@@ -237,18 +237,19 @@ var Syscalls = work{
 // the caller.
 var Atomics = work{
 	name: "atomics", role: callstack.Atomic, worth: avoidable, title: "Updating shared atomic variables",
-	doc: "Counts own functions that spend more than half of their CPU in methods of sync/atomic, from 20 % of the service's CPU.",
+	doc: "Counts own functions that spend more than half of their CPU in methods of sync/atomic, at 20 % or more of the service's " +
+		"CPU.",
 	cause: diagnose.Cause{
-		ID: "atomic-contention", Title: "Updating shared atomic variables takes the CPU",
-		Doc: "A function updates atomic words, thousands of times in a request, that other CPUs update as " +
-			"well: the same word, or neighbours in its cache line (false sharing).",
+		ID: "atomic-contention", Title: "Updating shared atomic variables uses too much CPU",
+		Doc: "A function updates atomic words thousands of times per request while other CPUs update them too: " +
+			"the same word, or neighbours in its cache line (false sharing).",
 		Knows: "CPU samples of the service's own functions whose innermost frame is a method of sync/atomic's types, if that " +
-			"is more than half of the function; from 20 % of the service's CPU. A profile shows that the operations take the " +
+			"is more than half of the function and at least 20 % of the service's CPU. A profile shows that the operations take the " +
 			"time, not which cache line they wait for. Only the CPU's own counters or an experiment can distinguish a word " +
 			"that all CPUs update from neighbours in one line (false sharing); both are reported as this cause, and have the " +
-			"same remedy: update less often, and apart. The older functions (atomic.AddInt64) and plain stores leave no " +
-			"frame: then the function is cpu-hot-function.",
-		Remedy: "Count locally and add once; one padded counter per CPU or worker.",
+			"same remedy: update less often, and in separate cache lines. The older functions (atomic.AddInt64) and plain stores " +
+			"leave no frame: the function is then cpu-hot-function.",
+		Remedy: "Count locally and add once, or use one padded counter per CPU or worker.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for range entries { g.total.Add(1) }",
 			After: "g.total.Add(int64(len(entries)))\n\n" +
@@ -258,7 +259,7 @@ var Atomics = work{
 		Cases:  []string{"turnstile-totals", "lane-meters"},
 	},
 	remedy: func(h usage.Hot) string {
-		return fmt.Sprintf("At %s count in a local variable and add it once; where many goroutines must "+
-			"update, give each its own word, padded to a cache line (64 bytes), and sum them when read.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s, count in a local variable and add it once; where many goroutines must "+
+			"update, give each its own word, padded to a cache line (64 bytes), and sum them when reading.", diagnose.At(h.Place))
 	},
 }.analyzer()

@@ -36,8 +36,9 @@ const sessionRoles = callstack.DBConnect | callstack.DBClose
 var PoolChurn = diagnose.Analyzer{
 	Name:  "pool-churn",
 	Stage: diagnose.Database,
-	Doc: "Compares sessions opened per request (or waits for a connection being opened) with 0.02, and the time and CPU that " +
-		"opening takes, in the service or on saturated CPUs in service and database, with 10 %; both must be exceeded.",
+	Doc: "Compares the number of sessions opened per request (or of waits for a connection being opened) with 0.02, and the " +
+		"part of request time or CPU that opening takes with 10 % (on saturated CPUs, in the service and the database); both " +
+		"must be reached.",
 	Causes: []diagnose.Cause{poolChurn},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runPoolChurn,
@@ -87,7 +88,8 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if both > share {
 		f.Share, f.ShareOf = both, diagnose.OfCPU
-		f.Title = fmt.Sprintf("Opening database connections takes %s of the CPU that service and database use", diagnose.Percent(both))
+		f.Title = fmt.Sprintf("Opening database connections takes %s of the CPU that the service and the database use",
+			diagnose.Percent(both))
 	} else if share < leastChurnShare {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
@@ -109,11 +111,12 @@ func serverPays(p *diagnose.Pass, f *diagnose.Finding, inferred, matters bool) {
 	switch {
 	case inferred:
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, partOfWaits(p, callstack.ConnectWait), diagnose.Ratio,
-			"%s of the waits for the database are for connections being opened, and as much of its %s CPUs counts (inferred)",
+			"%s of the waits for the database are for connections being opened, so the same part of its %s CPUs counts "+
+				"(inferred)",
 			diagnose.Percent(partOfWaits(p, callstack.ConnectWait)), diagnose.Times(p.CPU().Database)))
 	case matters:
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
-			"opening a session costs the server up to %s of CPU (all that it uses outside of executing statements)",
+			"opening a session costs the server up to %s of CPU (at most all that it uses outside of executing statements)",
 			diagnose.Span(demand.SessionCost)))
 	}
 }
@@ -131,7 +134,7 @@ func kept(opened float64) string {
 	const idle = "et SetMaxIdleConns to the value of SetMaxOpenConns (database/sql keeps only 2 idle by default), and ConnMaxLifetime " +
 		"and ConnMaxIdleTime to minutes or more"
 	if opened >= eachRequest {
-		return "Open the pool once, at start-up, not for each request. If it is: s" + idle + "."
+		return "Open the pool once, at start-up, not for each request. If it is opened once already, s" + idle + "."
 	}
 	return "S" + idle + "; open the pool once, not for each request."
 }

@@ -49,6 +49,6 @@ const leastCold = 0.02
 func (c cold) describe(f *diagnose.Finding) {
 	if c.share >= leastCold {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, c.share, diagnose.Ratio,
-			"the first statements of new sessions take another %s of request time, besides their execution", diagnose.Percent(c.share)))
+			"the first statements of new sessions take another %s of request time on top of their execution", diagnose.Percent(c.share)))
 	}
 }

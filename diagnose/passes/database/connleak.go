@@ -46,9 +46,9 @@ const (
 var ConnLeak = diagnose.Analyzer{
 	Name:  "conn-leak",
 	Stage: diagnose.Database,
-	Doc: "Compares the sessions of the database (or the pool's connections in use) in thirds of the steady span: they " +
-		"must rise by 5 in all, in at least 5 windows, not fall, and end 8 above three times the requests that are " +
-		"under way without waiting for a connection; less than half of them may be active.",
+	Doc: "Compares the number of the database's sessions (or of the pool's connections in use) in thirds of the steady span. " +
+		"It must rise by at least 5 in all, in at least 5 windows, not fall, and end at least 8 above three times the number " +
+		"of requests that are in flight and do not wait for a connection; less than half of the sessions may be active.",
 	Causes: []diagnose.Cause{connLeak},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	After:  []string{"pool-churn"},
@@ -73,24 +73,24 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	working, queue := working(p)
-	// Active sessions at the end are in use, however many: a burst of work is no
-	// leak.
+	// Active sessions at the end are in use, however many: a burst of work is not
+	// a leak.
 	leaked := last - max(1, usable*working)
 	if leaked < leastLeaked || activeAtEnd(p) > 0.5*last {
 		return nil, nil
 	}
 	f := diagnose.Finding{
 		Cause: "db-conn-leak", Share: min(1, leaked/last), ShareOf: diagnose.OfConnections, GainCeiling: 1, Confidence: findings.Medium,
-		Title: fmt.Sprintf("Database connections leak: %s are held at the end of the run, about %s are in use",
+		Title: fmt.Sprintf("Database connections leak: %s are held at the end of the run, but only about %s are in use",
 			diagnose.Number(last), diagnose.Times(working)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(source, last-first, diagnose.Count,
 				"connections rise from %s to %s within the steady span and never fall", diagnose.Number(first), diagnose.Number(last)),
 			diagnose.Fact(diagnose.FromLoad, working, diagnose.Count,
-				"at any time about %s requests are in progress and do not wait for a connection", diagnose.Times(working)),
+				"at any time about %s requests are in flight and do not wait for a connection", diagnose.Times(working)),
 		},
-		Remedy: "Close what holds a connection on every path: defer rows.Close() right after the error " +
-			"check, defer tx.Rollback(), defer conn.Release().",
+		Remedy: "On every path, close whatever holds a connection: defer rows.Close() right after the error check, defer " +
+			"tx.Rollback(), defer conn.Release().",
 	}
 	for _, churn := range p.Findings("pool-churn") {
 		// Each lost connection is replaced by a newly opened one, so closing them
@@ -107,10 +107,10 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Confidence = findings.High
 		f.Where.SQL = sessions.TextOf(p.Statements(), one.QueryID, one.Text)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Count,
-			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State,
+			"%d sessions stay %s after this statement, one of them for %s: %s", one.AtEnd, one.State,
 			diagnose.Span(float64(one.Longest)), statement.Brief(f.Where.SQL)))
-		f.Remedy = fmt.Sprintf("Close what this statement leaves open on every path (defer rows.Close(), "+
-			"tx.Rollback() or conn.Release() right after the error check): %s", statement.Brief(f.Where.SQL))
+		f.Remedy = fmt.Sprintf("On every path, close whatever this statement leaves open (defer rows.Close(), tx.Rollback() "+
+			"or conn.Release() right after the error check): %s", statement.Brief(f.Where.SQL))
 	}
 	if at, ok := taker(p); ok {
 		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line
@@ -170,7 +170,7 @@ func ratchet(values []float64) (first, last float64, ok bool) {
 		fall, top = max(fall, top-values[i]), max(top, values[i])
 	}
 	rise := third(2) - third(0)
-	// A pool that is used up stops rising, so the middle third needs only a fifth
+	// An exhausted pool stops rising, so the middle third needs only a fifth
 	// of the rise. A fall of a tenth is reading noise; more means that connections
 	// come back.
 	ok = rise >= leastRise && third(1)-third(0) >= 0.2*rise && steps >= leastSteps &&

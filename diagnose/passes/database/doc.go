@@ -14,7 +14,7 @@
 // best there is and lower confidence otherwise.
 //
 // For SQLite the database is in the process: its time is the service's CPU, and
-// nothing waits for an answer. Its rules are in demand/inprocess.go, slow/sqlite.go and
+// nothing waits for a response. Its rules are in demand/inprocess.go, slow/sqlite.go and
 // writerlock.go.
 package database
 

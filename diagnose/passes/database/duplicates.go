@@ -4,14 +4,16 @@ import (
 	"fmt"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/statement"
 )
 
-// repeated is a place's calls, most of which begin while the same call is under way, and the waits for them.
+// repeated is a place's calls, most of which begin while the same call is in flight, and the waits for them.
 type repeated struct {
 	op                operation.Operation // the one called most
 	calls, duplicates float64             // of all operations that are called there
@@ -19,7 +21,7 @@ type repeated struct {
 }
 
 // sameOf finds the place at which requests wait longest of those where only some of them call, and the hooks saw most
-// calls begin while the same call was under way. A place at which each request calls has no cache, whatever it asks for.
+// calls begin while the same call was in flight. A place at which each request calls has no cache, whatever it fetches.
 func sameOf(p *diagnose.Pass) (most repeated, ok bool) {
 	ops, requests := p.Operations(), p.Load().Requests
 	if ops == nil {
@@ -37,14 +39,14 @@ func sameOf(p *diagnose.Pass) (most repeated, ok bool) {
 	return most, ok
 }
 
-// calling is a function, and whether it asks a database.
+// calling is a function, and whether it queries a database.
 type calling struct {
 	function string
 	database bool
 }
 
-// callsByFunction sums the operations of which duplicates are counted by the functions that call them. What asks both a database
-// and another service may keep the answers of the one in the other.
+// callsByFunction sums the operations of which duplicates are counted by the functions that call them. A function that calls both a
+// database and another service may cache the responses of one in the other.
 func callsByFunction(p *diagnose.Pass, ops *operation.Operations) map[calling]*repeated {
 	all := map[calling]*repeated{}
 	for _, o := range ops.Operations {
@@ -93,14 +95,31 @@ func (r repeated) findings(p *diagnose.Pass) []diagnose.Finding {
 	part := r.duplicates / r.calls
 	f := v.Finding(p, "cache-stampede", r.site)
 	f.Confidence = findings.High
-	f.Title = fmt.Sprintf("Requests that miss the same cache entry all fetch it at %s: %s of the calls begin while the same call is "+
-		"under way", diagnose.At(r.site.Place), diagnose.Percent(part))
+	f.Title = fmt.Sprintf("Requests that miss the same cache entry all fetch it at %s: %s of the calls begin while the same "+
+		"call is in flight", diagnose.At(r.site.Place), diagnose.Percent(part))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio,
-		"%s in %s requests, %s of them while one for the same URL or with the same values is under way: %s",
+		"%s in %s requests; %s of them begin while one for the same URL or with the same values is in flight: %s",
 		diagnose.Counted(r.calls, "call", "calls"), diagnose.Number(p.Load().Requests), diagnose.Percent(part), statement.Brief(r.op.Text)))
 	if r.op.Kind.Statement() {
 		f.Where.SQL = r.op.Text
+		// On saturated CPUs a shorter wait gains nothing, but calls that are not made save what the server executes.
+		diagnose.Promise(&f, demand.Executing(p, part*executedFor(p, r.op.Text)))
 	}
 	f.Remedy = oneFlight(r.site.Place) + "."
 	return []diagnose.Finding{f}
+}
+
+// executedFor returns the part of what the server executes, 0 to 1, that is for the statement of an operation; 0 where the server did not
+// count it.
+func executedFor(p *diagnose.Pass, text string) (part float64) {
+	all := p.Statements()
+	if all == nil {
+		return 0
+	}
+	for _, s := range all.Statements {
+		if a, ok := p.AskedAs(s.Text); ok && a.Text == text {
+			part += evidence.StatementShare(all, s)
+		}
+	}
+	return min(1, part)
 }

@@ -41,9 +41,9 @@ var IdleInTx = diagnose.Analyzer{
 	Name:  "idle-in-tx",
 	Stage: diagnose.Database,
 	Doc: "Looks for waits for anything but the database below a function that begins or ends transactions. They must explain " +
-		"half of the time that sessions are idle in transaction, which must be half of the time that transactions are open, " +
-		"and requests must queue for connections or for locks of idle sessions for 20 % of their time. Without the server's " +
-		"sessions a timeline must show the wait between begin and end.",
+		"at least half of the time that sessions are idle in transaction. That must be at least half of the time that " +
+		"transactions are open, and requests must queue for connections, or for locks of idle sessions, for at least 20 % of " +
+		"their time. Without the server's sessions, a timeline must show the wait between begin and end.",
 	Causes: []diagnose.Cause{idleInTx},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runIdleInTx,
@@ -106,8 +106,8 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Count,
 			"most of them last ran: %s", statement.Brief(text)))
 	}
-	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit first and record "+
-		"the outcome in a second, short transaction (use an outbox if both must succeed).", diagnose.At(in.at))
+	f.Remedy = fmt.Sprintf("Move the work that waits at %s out of the transaction: do it before the transaction begins, or "+
+		"commit first and record the outcome in a second, short transaction (use an outbox if both must succeed).", diagnose.At(in.at))
 	return []diagnose.Finding{f}, nil
 }
 

@@ -35,7 +35,7 @@ var LockWait = diagnose.Analyzer{
 	Name:  "lock-wait",
 	Stage: diagnose.Database,
 	Doc: "Compares the mean number of backends that wait for another backend (or in a wait event of class Lock) with 0.5, " +
-		"and with 25 % of the active backends; both must be exceeded.",
+		"and with 25 % of the active backends; both must be reached.",
 	Causes: []diagnose.Cause{lockWaitCause},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
 	Run:    runLockWait,
@@ -62,7 +62,7 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"wait for another session's lock, on average", diagnose.Times(l.blocked), diagnose.Times(l.active)),
 			diagnose.Fact(l.source, l.database, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(l.database)),
 		},
-		Remedy: "End the transaction right after the contended write, do that write last, and split hot rows (counters per shard).",
+		Remedy: "Do the contended write last, end the transaction right after it, and split hot rows (counters per shard).",
 	}
 	diagnose.Promise(&f, p.Elsewhere(l.share))
 	if at, ok := asker.Longest(p); ok {
@@ -121,19 +121,20 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 		f.Evidence = append(f.Evidence,
 			diagnose.Fact(diagnose.FromPostgres, float64(b.Seen), "readings",
 				"the session that holds the lock is %s in: %s", b.State, statement.Brief(b.Statement)),
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the sessions that wait run: %s", statement.Brief(b.Victim)))
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the waiting sessions run: %s", statement.Brief(b.Victim)))
 		f.Title = fmt.Sprintf("Database sessions wait for each other's locks for %s of request time, behind: %s",
 			diagnose.Percent(l.share), statement.Brief(b.Statement))
-		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right after it; while "+
-			"holding the lock it runs: %s. Split rows that all requests update, or update them less often.",
+		f.Remedy = fmt.Sprintf("Do the write that other sessions wait for (%s) last, and end the transaction right after it. "+
+			"While the transaction holds the lock, it runs: %s. Split rows that all requests update, or update them less "+
+			"often.",
 			statement.Brief(b.Victim), statement.Brief(b.Statement))
 	} else if s, ok := locker(p); ok {
 		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Nanosec,
 			"the locking statement takes %s per call: %s", diagnose.Span(each), statement.Brief(s.Text)))
-		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, end the transaction right after it, "+
-			"and split hot rows or update them less often.", statement.Brief(s.Text))
+		f.Remedy = fmt.Sprintf("Do the write that other sessions wait for (%s) last, end the transaction right after it, and "+
+			"split hot rows or update them less often.", statement.Brief(s.Text))
 	}
 	if queue := p.Waits().Share(callstack.PoolWait); queue >= demand.LeastPoolShare {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))

@@ -34,7 +34,7 @@ const (
 	manyExcess = 2
 	// manyWaits is the number of waits per request at one place, where statements
 	// are not counted: one query may wait for the network twice (prepare, or a
-	// large answer).
+	// large result).
 	manyWaits = 8
 	// leastRepeatShare is the part of request time that the repeated calls take.
 	leastRepeatShare = 0.15
@@ -49,10 +49,10 @@ const (
 var NPlusOne = diagnose.Analyzer{
 	Name:  "n-plus-one",
 	Stage: diagnose.Database,
-	Doc: "Divides the calls of each statement by the requests: one must run 2.5 times per request, and all repeated ones " +
-		"together must make two calls more than needed. Without statement statistics, 8 database waits per request at one " +
-		"place of the user's code count. The calls must take 15 % of request time. If most of the repeated calls write, they " +
-		"are reported as unbatched writes.",
+	Doc: "Divides the calls of each statement by the number of requests: one must run at least 2.5 times per request, and " +
+		"all repeated ones together must make at least two calls more than needed. Without statement statistics, at least 8 " +
+		"database waits per request at one place in the service's code count instead. The calls must take at least 15 % of " +
+		"request time. If most of the repeated calls write, they are reported as unbatched writes.",
 	Causes: []diagnose.Cause{nPlusOne, unbatchedWrite},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	Run:    runNPlusOne,
@@ -107,26 +107,26 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Cause, f.Remedy = "db-unbatched-write", batched(p, r.lead.Text)
 		what = fmt.Sprintf("writes %s rows one by one", diagnose.Number(r.each))
 	}
-	takes := "time"
+	of := "time"
 	if f.ShareOf == diagnose.OfCPU {
-		takes = "CPU"
+		of = "CPU"
 	}
-	others := ""
+	takes := "that takes"
 	switch {
 	case r.commits > 0:
-		others = " with its commits"
+		takes = "with its commits, that takes"
 	case r.alone < mostRepeated:
-		others = " with the others that it repeats"
+		takes = "its repeated statements take"
 	}
-	f.Title = fmt.Sprintf("A request %s%s, which%s takes %s of its %s", what, describeRepeater(p, r.lead, &f), others,
-		diagnose.Percent(f.Share), takes)
+	f.Title = fmt.Sprintf("Each request %s%s; %s %s of its %s", what, describeRepeater(p, r.lead, &f), takes,
+		diagnose.Percent(f.Share), of)
 	return []diagnose.Finding{f}, nil
 }
 
 // uncounted says that statements were not counted, unless there was somebody to count them: then requests run none.
 func uncounted(p *diagnose.Pass) {
 	if p.Operations() == nil {
-		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
+		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the service (--build)")
 	}
 }
 
@@ -141,7 +141,7 @@ func doing(p *diagnose.Pass) string {
 // evidence gives the counts, from the server or the hooks, and the database's part of a request.
 func (r repeats) evidence(p *diagnose.Pass, counted string, part findings.Evidence) []findings.Evidence {
 	return []findings.Evidence{
-		diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %s times per request (%s, %s)", diagnose.Times(r.each),
+		diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %s times per request (%s in %s)", diagnose.Times(r.each),
 			diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
 		diagnose.Fact(counted, r.excess, diagnose.Count, "%s calls per request repeat a statement that the request "+
 			"already ran", diagnose.Times(r.excess)),
@@ -195,7 +195,7 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 // joined is the remedy of a statement that reads again and again.
 func joined(p *diagnose.Pass, text string) string {
 	if statement.Lists(text) {
-		return "Collect the keys of all its calls and run it once: it takes a list of keys already. The statement: " +
+		return "Collect the keys of all its calls and run the statement once (it already takes a list of keys): " +
 			statement.Brief(text)
 	}
 	how := onlyKeys(p)
@@ -219,15 +219,15 @@ func onlyKeys(p *diagnose.Pass) string {
 // batched is the remedy of a statement that writes again and again.
 func batched(p *diagnose.Pass, text string) string {
 	if demand.InProcess(p) {
-		return fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), "+
-			"with a statement prepared once: %s", statement.Brief(text))
+		return fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), with a statement that is "+
+			"prepared once: %s", statement.Brief(text))
 	}
 	const instead = ", in one transaction, instead of: "
 	switch statement.Verb(text) {
 	case "DELETE":
 		return "Delete all rows with one statement (" + onlyKeys(p) + ")" + instead + statement.Brief(text)
 	case "UPDATE":
-		return "Change all rows with one statement (UPDATE with " + onlyKeys(p) + ", or joined with the new values, as in FROM " +
+		return "Update all rows with one statement (UPDATE with " + onlyKeys(p) + ", or joined with the new values, as in FROM " +
 			"unnest($1::int[], ...))" + instead + statement.Brief(text)
 	}
 	if p.UsesOnly(callstack.MySQL) {
@@ -307,7 +307,7 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	if !p.Has(diagnose.NeedAnatomy) {
 		for _, cause := range []string{"db-n-plus-one", "db-unbatched-write"} {
-			p.Unjudged(cause, "%s; without an execution trace calls cannot be counted", p.Explain(diagnose.NeedStatements))
+			p.Unjudged(cause, "%s; and without an execution trace, calls cannot be counted", p.Explain(diagnose.NeedStatements))
 		}
 		return nil
 	}
@@ -319,18 +319,18 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	found := []diagnose.Finding{{
 		Cause: "db-n-plus-one", Share: site.Share * part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: diagnose.WhereOf(site.Place),
-		Title: fmt.Sprintf("A request waits for the database %s times at %s, %s of its time", diagnose.Number(site.Times),
+		Title: fmt.Sprintf("Each request waits for the database %s times at %s; that takes %s of its time", diagnose.Number(site.Times),
 			diagnose.At(site.Place), diagnose.Percent(site.Share)),
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
-			"a request waits %s times for the database at %s, %s each", diagnose.Times(site.Times), diagnose.At(site.Place),
+			"the mean request waits %s times for the database at %s, %s each", diagnose.Times(site.Times), diagnose.At(site.Place),
 			diagnose.Span(site.NS/site.Times))},
-		Remedy: fmt.Sprintf("Fetch all that the loop at %s reads with one statement (a join, or WHERE key = ANY($1)%s).",
+		Remedy: fmt.Sprintf("Fetch all rows that the loop at %s reads with one statement (a join, or WHERE key = ANY($1)%s).",
 			diagnose.At(site.Place), driver.GORM(p, "; GORM: Preload")),
 	}}
 	if executes(p, site.Part.Stack) {
 		f := &found[0]
 		f.Cause = "db-unbatched-write"
-		f.Remedy = fmt.Sprintf("Write all that the loop at %s writes with one statement (several rows or keys, %s%s).",
+		f.Remedy = fmt.Sprintf("Write all rows that the loop at %s writes with one statement (several rows or keys, %s%s).",
 			diagnose.At(site.Place), driver.Batch(p), driver.GORM(p, "; GORM: CreateInBatches"))
 	}
 	diagnose.Promise(&found[0], demand.Gain(p, site.Share, part))
@@ -426,9 +426,9 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 	}
 	at = " at " + diagnose.At(site.Place)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
-		"a request's goroutine waits for the database's connection %s times%s; an answer in several pieces takes several "+
-			"waits", diagnose.Number(site.Times), at))
-	// The trace counts waits, not calls: one answer may take two. Twice the limit
+		"the mean request's goroutine waits for the database's connection %s times%s; a result in several pieces takes "+
+			"several waits", diagnose.Number(site.Times), at))
+	// The trace counts waits, not calls: one result may take two. Twice the limit
 	// leaves no doubt.
 	if site.Times >= 2*manyCalls {
 		f.Confidence = findings.High

@@ -34,9 +34,9 @@ const (
 var PoolWait = diagnose.Analyzer{
 	Name:  "pool-wait",
 	Stage: diagnose.Database,
-	Doc: "Sums waits for a connection of database/sql, pgxpool and other pools, from 20 % of request time and 100 µs. On " +
-		"saturated CPUs a queue at the pool is admission control and not reported, unless the pool is no larger than the " +
-		"number of CPUs and most of the request is spent there.",
+	Doc: "Sums waits for a connection of database/sql, pgxpool and other pools. They count at 20 % or more of request time " +
+		"and at least 100 µs. On saturated CPUs a queue at the pool is admission control and not reported, unless the pool " +
+		"is no larger than the number of CPUs and requests spend most of their time there.",
 	Causes: []diagnose.Cause{poolWait},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runPoolWait,
@@ -72,7 +72,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		"the mean request waits %s for a connection and then holds one for about %s", diagnose.Span(ns), diagnose.Span(s.hold)))
 	if use := p.CPU().Use(); !math.IsNaN(use) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
-			"meanwhile CPUs are %s busy", diagnose.Percent(min(1, use))))
+			"the CPUs are %s busy", diagnose.Percent(min(1, use))))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Count, "about %s in use at any time",
 		diagnose.Counted(s.now, "connection is", "connections are")))
@@ -143,11 +143,11 @@ func waitedFor(p *diagnose.Pass) (labels string) {
 // plateau.
 func (s size) remedy() string {
 	if s.wanted <= s.now {
-		return "Hold connections for a shorter time: close rows and end transactions before other work; then find the best " +
+		return "Hold connections for a shorter time: close rows and end transactions before other work. Then find the best " +
 			"pool size by experiment."
 	}
-	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %s towards %s: "+
-		"Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop when throughput stops "+
+	return fmt.Sprintf("Raise the pool size (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %s towards %s: "+
+		"that is Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop when throughput stops "+
 		"rising.", diagnose.Number(s.now), diagnose.Number(s.wanted), diagnose.Span(s.hold))
 }
 

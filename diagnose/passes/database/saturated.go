@@ -16,8 +16,8 @@ const leastDatabaseCPU = 0.70
 var Saturated = diagnose.Analyzer{
 	Name:  "db-saturated",
 	Stage: diagnose.Database,
-	Doc: "On a saturated host, names the database if it uses 70 % of the CPU in use, but for the generator's, and no slow " +
-		"statement, repetition, locks or connection churn was found.",
+	Doc: "On a saturated host, names the database if it uses at least 70 % of the CPU in use (without the load generator's), " +
+		"and redline found no slow statement, repetition, locks or connection churn.",
 	Causes: []diagnose.Cause{saturated},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
 	After:  atFault(),

@@ -141,3 +141,18 @@ func TestStampede(t *testing.T) {
 	}
 	Expect(t, database.Stampede, each)
 }
+
+// TestStampedeOnSaturatedCPUs: the statements of a stampede that never ends use the CPUs up. Shorter waits would gain nothing there, and
+// statements that are not run do.
+func TestStampedeOnSaturatedCPUs(t *testing.T) {
+	const text = "SELECT top FROM clicks WHERE section = ?"
+	b := New(64, 240*ms).CPU(2, 1.96, 0.1, 0.05, 1.8).Wait(breakdown.StateNetwork, 200*ms, 0.1, Query()...).
+		Wait(breakdown.StateRunning, ms, 1)
+	calls := int64(0.1 * b.Requests())
+	b.Asks(operation.Query, text, calls, 2000*ms, 1, Caller(1, 2000*ms, Query()[1:]...)).Duplicates(0.95)
+	b.Statement(strings.ReplaceAll(text, "?", "$1"), calls, 1900*ms, 1, 900, "")
+	found := Expect(t, database.Stampede, b, "cache-stampede")
+	if len(found) == 1 && !(found[0].GainCeiling > 4 && found[0].GainCeiling < 9) {
+		t.Errorf("worth %.2fx, of a database with nine tenths of the CPUs in which 95 %% of the calls are not needed", found[0].GainCeiling)
+	}
+}

@@ -94,7 +94,7 @@ func (s setup) server(p *diagnose.Pass) float64 {
 // describe says in a finding that each request makes a pool, and what else that does.
 func (s setup) describe(f *diagnose.Finding) {
 	if len(s.calls) > 0 {
-		f.Remedy = "Open the pool once, at start-up, and share it: a pool of its own for each request is empty each time."
+		f.Remedy = "Open the pool once, at start-up, and share it: a new pool for each request is empty each time."
 	}
 	if s.share > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.share, diagnose.Ratio,

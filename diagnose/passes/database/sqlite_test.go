@@ -170,7 +170,7 @@ func TestSQLiteLongerThanTraces(t *testing.T) {
 func TestSQLiteWithoutHooks(t *testing.T) {
 	found := ExpectFirst(t, suite.All(), onePool(), "db-slow-query").Findings
 	if f := found[0]; f.Where.Line != 40 || f.Confidence == findings.High || !strings.HasPrefix(f.Title,
-		"92 % of the service's CPU is in SQLite below store.(*Store).List at store.go:40") || !has(f, "inferred") {
+		"92 % of the service's CPU is spent in SQLite below store.(*Store).List at store.go:40") || !has(f, "inferred") {
 		t.Errorf("%+v", f)
 	}
 	for _, f := range found {
@@ -434,7 +434,7 @@ func TestScanUnderALock(t *testing.T) {
 	}
 	scan := operation.SQLiteScan{Table: "txt", Rows: 30000, Columns: []string{"sub"}, Equal: []string{"sub"}}
 	if f := ExpectFirst(t, suite.All(), service(scan), "db-slow-query").Findings[0]; f.Share < 0.9 ||
-		!strings.Contains(f.Title, "therefore requests wait for a lock") {
+		!strings.Contains(f.Title, ", so requests wait for a lock") {
 		t.Errorf("%.2f: %s", f.Share, f.Title)
 	}
 	ExpectFirst(t, suite.All(), service(), "lock-contention")
@@ -455,7 +455,7 @@ func TestScanByAWorker(t *testing.T) {
 	}
 	scan := operation.SQLiteScan{Table: "tracks", Rows: 30000, Columns: []string{"artist"}, Equal: []string{"artist"}}
 	if f := ExpectFirst(t, suite.All(), service(scan), "db-slow-query").Findings[0]; f.Share < 0.9 ||
-		!strings.Contains(f.Title, "therefore requests wait for a channel") {
+		!strings.Contains(f.Title, ", so requests wait for a channel") {
 		t.Errorf("%.2f: %s", f.Share, f.Title)
 	}
 	ExpectFirst(t, suite.All(), service(), "channel-bottleneck")
@@ -499,7 +499,7 @@ func TestScanInAFlight(t *testing.T) {
 	}
 	scan := operation.SQLiteScan{Table: "snapshots", Rows: 30000, Columns: []string{"tenant"}, Equal: []string{"tenant"}}
 	if f := ExpectFirst(t, suite.All(), service(scan), "db-slow-query").Findings[0]; f.Share < 0.9 ||
-		!strings.Contains(f.Title, "therefore requests wait for one computation in flight") {
+		!strings.Contains(f.Title, ", so requests wait for one computation in flight") {
 		t.Errorf("%.2f: %s", f.Share, f.Title)
 	}
 }

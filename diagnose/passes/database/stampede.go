@@ -17,7 +17,7 @@ import (
 
 const (
 	// mostMisses is the largest part of requests that may make the call: a cache
-	// answers the others. front-teaser and hotel-prices miss 5 to 30 %.
+	// answers the rest. front-teaser and hotel-prices miss 5 to 30 %.
 	mostMisses = 0.6
 	// leastTraced is how many traced requests must have made the call.
 	leastTraced = 5
@@ -33,7 +33,7 @@ const (
 	leastBursts = 3
 	// leastAtOnce is the least number of misses in a burst.
 	leastAtOnce = 4
-	// leastDuplicate is the share of calls that begin while the same call is in progress, from which most calls are needless:
+	// leastDuplicate is the share of calls that begin while the same call is in flight, from which most calls are needless:
 	// a single flight would save that share.
 	leastDuplicate = 0.5
 )
@@ -44,20 +44,20 @@ const (
 // that is always slow, and that comes in bursts with quiet windows between. Random
 // misses, such as those of a small cache, form a Bernoulli process and leave fewer
 // quiet windows. If many entries expire one after another, no window is quiet: then the hooks' count
-// of calls that began while the same call was in progress decides. Package golang.org/x/sync/singleflight has the remedy.
+// of calls that began while the same call was in flight decides. Package golang.org/x/sync/singleflight has the remedy.
 var Stampede = diagnose.Analyzer{
 	Name:  "cache-stampede",
 	Stage: diagnose.Database,
-	Doc: "Looks for a call (statement or service) that at most 60 % of requests make, that is always slow, and that comes in " +
-		"at least three bursts of four or more: windows without a slow request exceed what random misses would leave by 20 % " +
-		"of all windows. Where the hooks can distinguish calls, it is enough that half of them begin while the same call is in " +
-		"progress. The wait must be long enough to count, like any other.",
+	Doc: "Looks for a call (a statement, or to a service) that at most 60 % of requests make, that is always slow, and that " +
+		"comes in at least three bursts of four or more: the windows without a slow request are more than random misses " +
+		"would leave, by at least 20 % of all windows. If the hooks can distinguish calls, it is enough that half of them " +
+		"begin while the same call is in flight. The wait must be long enough to count, like any other.",
 	Causes: []diagnose.Cause{stampede},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runStampede,
 }
 
-// runStampede needs a place that few requests reach, and latency in bursts or calls that ask for the same. A
+// runStampede needs a place that few requests reach, and latency in bursts or calls that fetch the same. A
 // statement that runs many times in the windows in which it runs at all raises
 // confidence to high.
 func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
@@ -80,7 +80,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := v.Finding(p, "cache-stampede", site)
 	f.Confidence = findings.Medium
-	f.Title = fmt.Sprintf("Each cache entry that expires is fetched by many requests at once at %s: %s at a time, %s",
+	f.Title = fmt.Sprintf("Many requests fetch each expired cache entry at once at %s: %s at a time, %s",
 		diagnose.At(site.Place), diagnose.Number(b.size), diagnose.Counted(float64(b.count), "time", "times"))
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromTrace, missed, diagnose.Ratio, "%s of requests make the call, %s each",
@@ -98,8 +98,8 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // oneFlight begins the remedy, for fetching at a place.
 func oneFlight(place code.Frame) string {
-	return fmt.Sprintf("Let one request fetch while the others wait for it or get the old value (golang.org/x/sync/singleflight around "+
-		"%s, refresh before expiry)", callstack.Short(place.Function))
+	return fmt.Sprintf("Let one request fetch the entry while the rest wait for it or get the old value "+
+		"(golang.org/x/sync/singleflight around %s, refresh before expiry)", callstack.Short(place.Function))
 }
 
 // natureOf is what waits of a kind are, of a call that all who miss make.

@@ -50,9 +50,10 @@ const (
 var Unprepared = diagnose.Analyzer{
 	Name:  "unprepared",
 	Stage: diagnose.Database,
-	Doc: "Looks for waits in the driver's prepare (15 % of request time, 0.3 per request), for planning time at half of " +
-		"planning and execution together (if the server tracks it), and for drivers that send statements as text for one use " +
-		"(25 % of request time) while 30 % of the server's CPU is not execution.",
+	Doc: "Looks for waits in the driver's prepare (at least 15 % of request time and 0.3 per request), for planning that " +
+		"takes at least half of planning and execution together (if the server tracks it), and for drivers that send " +
+		"statements as text for one use (at least 25 % of request time) while at least 30 % of the server's CPU is not " +
+		"execution.",
 	Causes: []diagnose.Cause{unprepared},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runUnprepared,
@@ -74,8 +75,8 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		site := w.Sites(callstack.PrepareWait)[0]
 		f.Share, f.Where = share, diagnose.WhereOf(site.Place)
 		if prepares(p, site.Part.Stack) {
-			f.Remedy = fmt.Sprintf("%s prepares its statement for each use at %s: prepare it once and keep the *sql.Stmt (tx.Stmt "+
-				"uses it in a transaction), or leave out Prepare where the driver caches statements (pgx does).",
+			f.Remedy = fmt.Sprintf("%s prepares its statement for each use at %s: prepare it once and keep the *sql.Stmt "+
+				"(tx.Stmt uses it in a transaction), or leave out Prepare if the driver caches statements (pgx does).",
 				callstack.Short(site.Place.Function), diagnose.At(site.Place))
 		}
 		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared at %s",
@@ -84,7 +85,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
 	case planned && planning >= leastPlanShare && isDatabase*planning >= leastPrepareShare:
 		f.Share = isDatabase * planning
-		f.Title = fmt.Sprintf("The database spends %s of its time on planning statements", diagnose.Percent(planning))
+		f.Title = fmt.Sprintf("The database spends %s of its time planning statements", diagnose.Percent(planning))
 	case demand.InProcess(p):
 		return preparedInProcess(p, f), nil
 	default:
@@ -96,7 +97,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if planned {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, planning, diagnose.Ratio,
-			"planning is %s of planning and execution", diagnose.Percent(planning)))
+			"planning takes %s of planning and execution together", diagnose.Percent(planning)))
 	}
 	diagnose.Promise(&f, preparedGain(p, f.Share))
 	if f.GainCeiling < leastPrepareGain || p.Load().Instant() {
@@ -105,7 +106,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// preparedGain bounds the gain of preparing once. On used-up CPUs a request waits for the answer as long as others use them: then the
+// preparedGain bounds the gain of preparing once. On saturated CPUs a request waits for the result as long as others use them: then the
 // CPU of preparing on both sides counts, and the wait is the most. miniflux waits for it 40 % of its time, and gained 1.06x to 1.09x.
 func preparedGain(p *diagnose.Pass, share float64) laws.Gain {
 	g, c := demand.Gain(p, share, 1), p.CPU()
@@ -134,7 +135,7 @@ func partOfWaits(p *diagnose.Pass, kind callstack.Wait) float64 {
 	return 0
 }
 
-// prepares reports whether the service itself asks for the preparing that a stack waits for.
+// prepares reports whether the service itself calls for the preparing that a stack waits for.
 func prepares(p *diagnose.Pass, stack []code.Frame) bool {
 	i := p.Stacks.Innermost(stack)
 	if i < 1 {
@@ -145,7 +146,7 @@ func prepares(p *diagnose.Pass, stack []code.Frame) bool {
 }
 
 // asText finds drivers that send statements unprepared, by the frames that wait: a
-// query with parameters that reads the answer of the simple protocol, or of an
+// query with parameters that reads the response of the simple protocol, or of an
 // unnamed statement, was parsed and planned for this one use.
 func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	var share, times float64
@@ -168,7 +169,7 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	f.Share, f.Where = share*outside, diagnose.WhereOf(lead.Place)
 	diagnose.Promise(&f, demand.Gain(p, share, outside))
 	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: requests wait %s of their time for statements "+
-		"sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
+		"sent as text, most of it at %s", diagnose.Percent(share), diagnose.At(lead.Place))
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromTrace, times, diagnose.Count, "%s for statements that the driver sends unprepared",
 			diagnose.PerRequest(times, "a wait", "waits")),
@@ -230,9 +231,9 @@ func preparedInProcess(p *diagnose.Pass, f diagnose.Finding) []diagnose.Finding 
 	f.Share, f.ShareOf, f.GainCeiling = share, diagnose.OfCPU, p.CPUGain(share)
 	f.Title = fmt.Sprintf("Preparing statements again for every use takes %s of the service's CPU", diagnose.Percent(share))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
-		"%s of the service's CPU is in SQLite's parser and planner", diagnose.Percent(share)))
-	f.Remedy = "Prepare once and keep the statement (db.Prepare at start-up, sql.Stmt), with values as parameters; or run " +
-		"fewer statements."
+		"%s of the service's CPU is spent in SQLite's parser and planner", diagnose.Percent(share)))
+	f.Remedy = "Prepare each statement once, with values as parameters, and keep it (db.Prepare at start-up, sql.Stmt); or " +
+		"run fewer statements."
 	most := 0.0
 	for _, a := range p.Asked() {
 		if by, ok := a.Lead(); ok && a.Calls > most {

@@ -19,7 +19,7 @@ import (
 
 const (
 	// leastWriters is the mean number of requests within write statements at which
-	// some wait: SQLite lets one write, so all others wait.
+	// some wait: SQLite lets one write, so all the others wait.
 	leastWriters = 1.5
 	// mostRefused is the part of write statements that may fail before the lock is
 	// named as the cause. Why they failed is not known here.
@@ -36,10 +36,9 @@ const (
 var WriterLock = diagnose.Analyzer{
 	Name:  "writer-lock",
 	Stage: diagnose.Database,
-	Doc: "For a database within the process: the request rate times the time that each request spends in writing " +
-		"statements is the number of writers at a time (Little's law). SQLite allows one, so the others wait: from 1.5 " +
-		"at a time and 15 % of request " +
-		"time. Waits for a transaction to begin count in full.",
+	Doc: "For a database within the process: the request rate times the time that each request spends in writing statements " +
+		"is the number of writers at a time (Little's law). SQLite allows one writer, so the rest wait. This is reported at " +
+		"1.5 writers or more and at least 15 % of request time. Waits for a transaction to begin count in full.",
 	Causes: []diagnose.Cause{writerLock},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	Run:    runWriterLock,
@@ -91,7 +90,7 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, 1, "",
 			"the journal is a rollback journal: readers and the writer wait for each other, and each commit "+
 				"waits for the disk more than once"))
-		f.Remedy = "PRAGMA journal_mode=WAL (with synchronous=NORMAL), so that readers and the writer do not wait for " +
+		f.Remedy = "Set PRAGMA journal_mode=WAL (with synchronous=NORMAL), so that readers and the writer do not wait for " +
 			"each other. " + f.Remedy
 	}
 	return []diagnose.Finding{f}, nil
@@ -120,7 +119,7 @@ func writersKnown(p *diagnose.Pass) bool {
 		}
 		return false
 	case len(p.Asked()) == 0:
-		p.Unjudged(cause, "statements were not counted: let redline build the target (--build)")
+		p.Unjudged(cause, "statements were not counted: let redline build the service (--build)")
 		return false
 	case !p.Has(diagnose.NeedAnatomy):
 		p.Unjudged(cause, "%s", p.Explain(diagnose.NeedAnatomy))
@@ -184,19 +183,19 @@ func (w writers) evidence() findings.Evidence {
 	case w.busy > 0:
 		behind := ""
 		if w.behind > 0 {
-			behind = fmt.Sprintf("; and waits %s for a connection, while those that have one sleep there", diagnose.Span(w.behind))
+			behind = fmt.Sprintf("; it also waits %s for a connection, while those that have one sleep there", diagnose.Span(w.behind))
 		}
 		return diagnose.Fact(diagnose.FromTrace, w.busy+w.behind, diagnose.Nanosec,
 			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock, and it retries again and "+
 				"again%s", diagnose.Span(w.busy), behind)
 	case w.queue > 0:
 		return diagnose.Fact(diagnose.FromTrace, w.queue+w.commit, diagnose.Nanosec,
-			"the pool has one connection, and who has it commits for most of the time: the mean request waits %s for others' commits and "+
-				"%s for its own", diagnose.Span(w.queue), diagnose.Span(w.commit))
+			"the pool has one connection, whose holder commits most of the time: the mean request waits %s for other "+
+				"requests' commits and %s for its own", diagnose.Span(w.queue), diagnose.Span(w.commit))
 	case w.lead.Text == "BEGIN":
 		return diagnose.Fact(diagnose.FromTrace, w.begin, diagnose.Nanosec,
-			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless another connection has "+
-				"the lock", diagnose.Span(w.begin))
+			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless another connection "+
+				"has the lock", diagnose.Span(w.begin))
 	}
 	return diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Count,
 		"%s requests at a time are in writing statements, and SQLite allows one writer: the mean request spends %s "+

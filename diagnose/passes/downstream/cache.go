@@ -28,36 +28,37 @@ const (
 // A cache is recognised by its name, because nothing in a trace distinguishes a map that
 // caches from one that indexes. Two conditions guard the guess: the function must look
 // up and not modify, and the profiles must show the work of a look-up or a fill itself: a
-// map, a lock, a list. Otherwise the configuration switches it off, which is no defect:
+// map, a lock, a list. Otherwise the configuration switches it off, which is not a defect:
 // prest's CacheMiddleware then only formats a key and calls the next handler, and one named
 // for the header Cache-Control keeps nothing at all.
 // wharf-fees is the sick case, wharf-berths its healthy twin.
 var Cache = diagnose.Analyzer{
 	Name:  "cache",
 	Stage: diagnose.Wait,
-	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or that a function makes which " +
-		"looks up a cache and fills it, and that the mean and the median request make 0.9 times or more, slow ones not much " +
-		"more often. Or for CPU below a cache, a quarter of the service's, that not even a tenth of the requests avoids.",
+	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or whose function looks up a cache " +
+		"and fills it. The mean and the median request must make it at least 0.9 times, and slow ones not much more often. " +
+		"Or looks for a cache below which the service uses at least a quarter of its CPU, if not even a tenth of the " +
+		"requests avoids that.",
 	Causes: []diagnose.Cause{{
 		ID: "cache-useless", Title: "A cache never hits",
-		Doc: "Each request looks up a cache, misses, fetches what the cache should have, and fills it in vain: the key " +
-			"differs each time, entries are evicted before they are needed again, or each request fills its own copy.",
+		Doc: "Each request looks up an entry in a cache, misses, fetches it, and fills the cache in vain: the key differs " +
+			"each time, entries are evicted before they are needed again, or each request fills its own copy.",
 		Knows: "The trace shows a call below a function that belongs to a cache by its name (type, package or function: " +
-			"cache, LRU, memo) and does not modify it, or below one that, by the profiles, looks up a cache and fills it. The mean " +
-			"and the median request make the call 0.9 times or more, and slow ones at most 1.3 times as often: one key and " +
-			"one miss per request. Where the profiles show no map, lock or list that the cache itself uses, it counts as switched " +
-			"off: formatting a key, or calling the next handler, is no look-up. Calls to Redis " +
-			"and memcached are look-ups themselves and do not count. From 20 % of request time. If a cache only saves " +
-			"computing, no trace counts its misses: then a quarter of the service's CPU must be below it, and the tenth of " +
-			"requests that ran least must have run for more than half of that, or the cache must allocate an entry per request. " +
-			"Entries that expire all at once are " +
-			"cache-stampede.",
-		Remedy: "A key that repeats, enough room for what is in use, one cache for all requests; or no cache.",
+			"cache, LRU, memo) and does not modify it, or below one that, by the profiles, looks up a cache and fills it. " +
+			"The mean and the median request make the call at least 0.9 times, and slow ones at most 1.3 times as often: one " +
+			"key and one miss per request. If the profiles show no map, lock or list that the cache itself uses, it counts " +
+			"as switched off: formatting a key, or calling the next handler, is not a look-up. Calls to Redis and memcached " +
+			"are look-ups themselves and do not count. The wait counts at 20 % or more of request time. If a cache only " +
+			"saves computing, no trace counts its misses: then at least a quarter of the service's CPU must be below it, and " +
+			"the tenth of requests that ran least must have run for at least half of the time that a hit would save, or the " +
+			"cache must allocate an entry per request. Entries that expire all at once are cache-stampede.",
+		Remedy: "Use a key that repeats, enough room for the entries in use, and one cache for all requests; or use no cache.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprint(city, time.Now().UnixMilli()) // never looked up again\nif v, ok := c.Get(key); ok { " +
 				"return v }",
 			After: "key := city // entries expire by their age\nif v, ok := c.Get(key); ok { return v }"},
-		Verify:      "Run again: calls per request at this place fall to the part of requests that should miss, and request time with them.",
+		Verify: "Run again: calls per request at this place fall to the share of requests that should miss, and request " +
+			"time falls with them.",
 		Cases:       []string{"wharf-fees", "duty-rates", "museum-hours"},
 		FollowsFrom: []string{"cache-stampede"},
 	}},
@@ -80,9 +81,9 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Confidence = findings.Medium
 		}
 		name := callstack.Short(m.site.Place.Function)
-		f.Title = fmt.Sprintf("%s for what the cache at %s should hold: it never hits", v.Requests(), diagnose.At(m.site.Place))
+		f.Title = fmt.Sprintf("%s for data that the cache at %s should hold: it never hits", v.Requests(), diagnose.At(m.site.Place))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, m.calls[mean], diagnose.Count,
-			"misses per request: %s in the mean, %s in the median, %s in slow ones; %s loads the entry",
+			"misses per request: %s on average, %s in median requests, %s in slow ones; %s loads the entry",
 			diagnose.Times(m.calls[mean]), diagnose.Times(m.calls[median]), diagnose.Times(m.calls[tail]), m.loads))
 		f.Remedy = missed(name)
 		found = append(found, f)

@@ -42,7 +42,7 @@ func (c call) each() float64 { return c.ns[mean] / max(c.calls[mean], 1e-3) }
 
 // callsOf gathers the calls that requests wait for one after the other, longest first: in
 // their own goroutine, or in goroutines that they wait for, of which the trace followed one at
-// a time; nil without an anatomy. Plain sockets are left out: the number of reads per answer
+// a time; nil without an anatomy. Plain sockets are left out: the number of reads per response
 // depends on the protocol.
 func callsOf(p *diagnose.Pass) []call { return gather(p, callstack.Wait.Call) }
 
@@ -95,11 +95,11 @@ type clientWait struct {
 	heads        float64      // of times, those in which a transport's reader waited for the network
 	by           string       // as in call
 	worker       bool
-	syscall      bool // it reads or writes: for an answer a call reads twice, before it waits and after
+	syscall      bool // it reads or writes: for a response a call reads twice, before it waits and after
 }
 
 // clientWaits returns a part's waits in clients' calls: the request's own, or those of the
-// goroutines that work for it meanwhile. A call that a goroutine of the client's itself ends,
+// goroutines that work for it in the meantime. A call that is ended by a goroutine of the client,
 // such as a transport's reader, lasts as long as the waits behind it.
 func clientWaits(p *diagnose.Pass, part breakdown.Part, is func(callstack.Wait) bool) []clientWait {
 	inCall := func(state breakdown.State, stack []code.Frame) bool {
@@ -149,7 +149,7 @@ func heads(links []breakdown.Link) float64 {
 
 // count is the number of calls along one path.
 type count struct {
-	halves float64 // of waits for the head of an answer over HTTP/1
+	halves float64 // of waits for the head of a response over HTTP/1
 	heads  float64 // as in clientWait
 	most   float64 // of other waits, the most frequent
 	reads  float64 // of system calls, the most frequent
@@ -166,9 +166,9 @@ func (n *count) add(w clientWait) {
 	}
 }
 
-// calls returns the number: of the waits for the head of an answer one or two per call, as the
+// calls returns the number: of the waits for the head of a response one or two per call, as the
 // connection's reader says, where it was followed; without any, of the most frequent wait. System calls
-// count only where no call waits, because its answer is there at once.
+// count only where no call waits, because its response is there at once.
 func (n *count) calls() float64 {
 	switch {
 	case n.halves > 0:
@@ -179,7 +179,7 @@ func (n *count) calls() float64 {
 	return n.reads
 }
 
-// waitsPerCall returns how often net/http's client waits for the head of an answer
+// waitsPerCall returns how often net/http's client waits for the head of a response
 // over HTTP/1, at most: once for its writer, unless that is done by then, and once for its
 // reader. These may be at two lines. 0 for any other wait.
 func waitsPerCall(stack []code.Frame) float64 {
@@ -191,7 +191,7 @@ func waitsPerCall(stack []code.Frame) float64 {
 	return 0
 }
 
-// users returns the user's frames of a stack from the one that asks, innermost first, or else the frame
+// users returns the user's frames of a stack from the one that calls, innermost first, or else the frame
 // nearest to one.
 func users(p *diagnose.Pass, stack []code.Frame) []code.Frame {
 	chain := usersOf(p, p.Stacks.Asked(stack))

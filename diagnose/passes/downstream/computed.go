@@ -43,13 +43,13 @@ func runComputed(p *diagnose.Pass) []diagnose.Finding {
 		hit := (1 - c.share) * float64(ran.MeanNS)
 		entries, many := stored(p, c.place)
 		if part := (float64(ran.P10NS) - hit) / (float64(ran.MeanNS) - hit); !(part >= 0.5) && !many {
-			p.Reject("cache-useless", "%s computes through the cache at %s, but one request in ten runs for only %s of %s: "+
-				"the cache serves it",
+			p.Reject("cache-useless", "%s computes through the cache at %s, but one request in ten runs for only %s, where "+
+				"the mean is %s: the cache serves it",
 				c.loads, diagnose.At(c.place), diagnose.Span(float64(ran.P10NS)), diagnose.Span(float64(ran.MeanNS)))
 			continue
 		}
 		hits, misses := "it never hits", diagnose.Fact(diagnose.FromTrace, float64(ran.P10NS), diagnose.Nanosec,
-			"nine of ten requests run for %s or more (mean %s); a hit would run for %s",
+			"nine of ten requests run for at least %s (mean %s); one that hits would run for %s",
 			diagnose.Span(float64(ran.P10NS)), diagnose.Span(float64(ran.MeanNS)), diagnose.Span(hit))
 		if many {
 			hits = "it hardly ever hits"
@@ -59,8 +59,8 @@ func runComputed(p *diagnose.Pass) []diagnose.Finding {
 		name := callstack.Short(c.place.Function)
 		f := diagnose.Finding{
 			Cause: "cache-useless", Share: c.share, ShareOf: diagnose.OfCPU, Confidence: findings.Medium, Where: diagnose.WhereOf(c.place),
-			Title: fmt.Sprintf("Each request computes what the cache at %s should hold: %s, and that takes %s of the "+
-				"service's CPU", diagnose.At(c.place), hits, diagnose.Percent(c.share)),
+			Title: fmt.Sprintf("Each request computes an entry that the cache at %s should hold: %s, and that takes %s of "+
+				"the service's CPU", diagnose.At(c.place), hits, diagnose.Percent(c.share)),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromProfile, c.share, diagnose.Ratio, "%s of the CPU samples are below it, in %s",
 					diagnose.Percent(c.share), c.loads),
@@ -76,7 +76,7 @@ func runComputed(p *diagnose.Pass) []diagnose.Finding {
 }
 
 // computations returns what is computed through caches that keep something, by the CPU
-// profile, most CPU first. The cache's own work is no computation.
+// profile, most CPU first. The cache's own work is not a computation.
 func computations(p *diagnose.Pass) []computation {
 	use, err := p.Use()
 	if err != nil {
@@ -134,8 +134,8 @@ func computations(p *diagnose.Pass) []computation {
 	return list
 }
 
-// loads reports whether a cache calls others to compute an entry: a function of
-// another type that is no cache itself.
+// loads reports whether a cache calls other code to compute an entry: a function of
+// another type that is not a cache itself.
 func loads(inner []code.Frame, cache code.Frame, caches cacheNames) bool {
 	return slices.ContainsFunc(inner, func(f code.Frame) bool {
 		return callstack.Owner(f.Function) != callstack.Owner(cache.Function) && !caches.has(f.Function)
@@ -144,7 +144,7 @@ func loads(inner []code.Frame, cache code.Frame, caches cacheNames) bool {
 
 // missed is the advice for a cache that never hits.
 func missed(name string) string {
-	return fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a pointer), a capacity "+
-		"or lifetime that is too small, or a cache that is made or copied per request. Share one, enlarge it, or drop "+
-		"it.", strings.TrimSpace(name))
+	return fmt.Sprintf("Find out why %s misses: a key that differs in each request (a time, an id, a pointer), too small a "+
+		"capacity or too short a lifetime, or a cache that is created or copied per request. Share one cache, enlarge it, or "+
+		"drop it.", strings.TrimSpace(name))
 }

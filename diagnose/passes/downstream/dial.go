@@ -35,30 +35,30 @@ const (
 var Churn = diagnose.Analyzer{
 	Name:  "http-client",
 	Stage: diagnose.Wait,
-	Doc: "Sums waits for a connection of a client and the CPU of dialling and TLS handshakes. They count from " +
-		"10 % of request time or CPU, if at least one request in twenty waits for a connection, and the kernel or " +
-		"the hooks count as many opened.",
+	Doc: "Sums a client's waits for a connection, and the CPU of dialling and TLS handshakes. They count at 10 % or more of " +
+		"request time or CPU, if at least one request in twenty waits for a connection and the kernel or the hooks count as " +
+		"many connections opened.",
 	Causes: []diagnose.Cause{{
 		ID:    "http-client-churn",
-		Title: "A client opens new connections instead of keeping them",
-		Doc: "Requests wait in a client of HTTP, gRPC, memcached or Redis for a connection to open, and CPU goes into dialling and " +
-			"handshakes.",
-		Knows: "Waits for the transport to provide a connection (without DNS look-ups), also in a goroutine in which the client " +
-			"makes the call, and the CPU of dialling and of TLS handshakes as a client: 10 % of request time or of CPU, if one " +
-			"request in twenty waits like this, and the kernel or the hooks count one connection opened per twenty requests. A client " +
-			"that keeps its connections waits for one only " +
-			"a few times in a run. Connections that the service dials itself count if it opens one for at least every other " +
-			"request. What requests spend on making the clients (functions named so: newClient, createTransport) counts too if " +
-			"each opens a connection. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
-			"each connection, so the wait for its answer is reported as a consequence. The connections opened per request " +
-			"distinguish it from downstream-slow.",
-		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close them; " +
-			"MaxIdleConnsPerHost (2 by default; MaxIdleConns in a memcache.Client, MaxIdle in a redis.Pool) set to the number of " +
+		Title: "A client opens new connections instead of reusing them",
+		Doc: "Requests wait in an HTTP, gRPC, memcached or Redis client for a connection to open, and dialling and " +
+			"handshakes use CPU.",
+		Knows: "redline sums the waits for the transport to provide a connection (without DNS look-ups), also in a goroutine " +
+			"in which the client makes the call, and the CPU of dialling and of TLS handshakes as a client. They count at " +
+			"10 % or more of request time or of CPU, if at least one request in twenty waits like this and the kernel or the " +
+			"hooks count at least one connection opened per twenty requests. A client that keeps its connections waits for " +
+			"one only a few times in a run. Connections that the service dials itself count if it opens one for at least " +
+			"every other request. The CPU that requests spend on creating the clients (functions named so: newClient, " +
+			"createTransport) counts too if each opens a connection. On busy CPUs the other end, if it runs on the same " +
+			"host, pays about as much again for each connection, so the wait for its response is reported as a consequence. " +
+			"The number of connections opened per request distinguishes this cause from downstream-slow.",
+		Remedy: "Use one Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close them; set " +
+			"MaxIdleConnsPerHost (2 by default; MaxIdleConns in a memcache.Client, MaxIdle in a redis.Pool) to the number of " +
 			"calls in flight.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "client := http.Client{Transport: &http.Transport{}} // in every request",
 			After:  "var client = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}"},
-		Verify:      "redline compare BEFORE AFTER: tcp.opens outwards falls to nearly none, CPU per request falls.",
+		Verify:      "redline compare BEFORE AFTER: outgoing tcp.opens falls to nearly zero, and CPU per request falls.",
 		Cases:       []string{"geo-lookup", "push-gateway", "partner-feed", "avatar-fetch", "seed-vault", "orders-gateway"},
 		FollowsFrom: []string{"dns-per-request"},
 	}},
@@ -87,14 +87,15 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, dialGain(p, d.share, d.ofCPU(), d.times))
 	site := opener(p, sites)
 	client, place := "An HTTP client", site.Place
-	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set "+
+	f.Remedy = fmt.Sprintf("At %s, use one shared Transport, read each body to its end before Close, and set "+
 		"MaxIdleConnsPerHost to the number of calls in flight (the default keeps 2).", diagnose.At(place))
 	stack := p.Stacks.Handler(site.Part.Stack)
 	switch roles := p.Stacks.Roles(stack); {
 	case roles.Has(callstack.RPCClient) && !p.Stacks.GRPC(stack):
 		library, setting := pooled(p, stack)
 		client = "A client of " + library
-		f.Remedy = fmt.Sprintf("Let the client at %s keep as many idle connections as calls are in flight%s.", diagnose.At(place), setting)
+		f.Remedy = fmt.Sprintf("Let the client at %s keep as many idle connections as there are calls in flight%s.",
+			diagnose.At(place), setting)
 	case roles.Has(callstack.RPCClient):
 		client = "A gRPC client"
 		// A grpc.ClientConn connects at its first call and waits there in the picker;
@@ -102,16 +103,17 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if at, ok := maker(p, place); ok {
 			place = at
 		}
-		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start-up, and share it: one carries all calls at "+
+		f.Remedy = fmt.Sprintf("Create the grpc.ClientConn of %s once, at start-up, and share it: one carries all calls at "+
 			"once and reconnects by itself.", diagnose.At(place))
 	}
 	if !p.Stacks.GRPC(stack) && p.PilesUp() {
-		f.Remedy = fmt.Sprintf("Make the client that is called at %s, or its Transport, once and share it: each call leaves connections "+
-			"of its own behind. If a request makes several calls at once, set MaxIdleConnsPerHost to their number (the default keeps 2).",
+		f.Remedy = fmt.Sprintf("Create the client that is called at %s, or its Transport, once and share it: each call "+
+			"leaves connections of its own behind. If a request makes several calls at once, set MaxIdleConnsPerHost to "+
+			"their number (the default keeps 2).",
 			diagnose.At(place))
 	}
 	f.Where = diagnose.WhereOf(place)
-	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",
+	f.Title = fmt.Sprintf("%s opens %s, which takes %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",
 		"connections"), diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
 	d.word(p, &f)
 	hint(p, &f)
@@ -146,9 +148,10 @@ func (d dialled) word(p *diagnose.Pass, f *diagnose.Finding) {
 		return
 	}
 	name := callstack.Short(d.maker)
-	f.Remedy = fmt.Sprintf("Requests make a client each (%s): make it once and share it, and its connections with it. %s", name, f.Remedy)
+	f.Remedy = fmt.Sprintf("Each request creates a client (%s): create it once and share it, and its connections with it. %s",
+		name, f.Remedy)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, d.made, diagnose.Ratio,
-		"%s takes %s of the service's CPU, with the collection of what it allocates", name, diagnose.Percent(d.made)))
+		"%s takes %s of the service's CPU, including the collection of its allocations", name, diagnose.Percent(d.made)))
 	p.Cover(*f, d.making...)
 }
 
@@ -232,7 +235,7 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 	}
 	if d.each < leastDials {
 		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel counts %s opened "+
-			"per request: they wait for connections that already exist",
+			"per request: they wait for existing connections",
 			diagnose.Times(d.times), diagnose.At(place), diagnose.Times(d.each))
 		return d, false
 	}

@@ -3,10 +3,10 @@
 // not reach the socket, retries, and caches that never hit. They read the anatomy
 // of requests, the goroutine profiles, and the load's results.
 //
-// A dependency's answers are not visible (no status, no body), nor is the data that
-// flows from one answer into the next call. Visible are how often a request calls,
-// through which of the user's functions, and how long it waits for each call. Each
-// cause documents what it infers from that.
+// A dependency's responses are not visible (neither status nor body), nor is the data
+// that flows from one response into the next call. What is visible is how often a
+// request calls, through which of the user's functions, and how long it waits for each
+// call. Each cause documents what it infers from that.
 //
 // The analyzers go from the specific to the general. A call is reported as slow
 // (Slow) only if it is not a name look-up, the opening of a connection, a call

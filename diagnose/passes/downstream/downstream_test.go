@@ -29,7 +29,7 @@ func idle() *Builder {
 	return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateNetwork, 6*ms, 1, Query()...)
 }
 
-// get1 waits for the head of an answer over HTTP/1, which takes two waits.
+// get1 waits for the head of a response over HTTP/1, which takes two waits.
 func get1(b *Builder, each time.Duration, calls float64, user ...string) *Builder {
 	stack := append([]string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do"}, user...)
 	return b.Wait(breakdown.StateSelect, time.Duration(calls*float64(each)), 2*calls, stack...)
@@ -50,7 +50,7 @@ func TestSlow(t *testing.T) {
 		"net/http.(*connReader).Read", "net/http.(*body).Read", get))
 }
 
-// TestSlowAgainstOwn: the time of an answer is compared with the service's own work and
+// TestSlowAgainstOwn: the time of a response is compared with the service's own work and
 // with the cost of a hand-over on this host, not with a fixed limit.
 // All calls pass the transport that adds a header; their caller is named, and one that calls again
 // and again calls in series.
@@ -68,13 +68,13 @@ func TestSlowAgainstOwn(t *testing.T) {
 	const each = 2500 * us
 	quick := New(64, 3*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 200*us, 3).Wait(breakdown.StateRunnable, 20*us, 3)
 	Expect(t, downstream.Slow, get1(quick, each, 1, get), "downstream-slow at cache.go:41")
-	// The same host's CPUs are used up, and the other service queues for them, too.
+	// The same host's CPUs are saturated, and the other service queues for them, too.
 	crowded := func() *Builder {
 		return New(64, 10*ms).CPU(2, 1.97, 1.2, 0.3, 0.1).Wait(breakdown.StateRunning, 200*us, 3).Wait(breakdown.StateRunnable, 5*ms, 8)
 	}
 	Expect(t, downstream.Slow, get1(crowded(), 5*ms, 1, get))
 	Expect(t, downstream.Slow, get1(crowded(), 90*ms, 1, get), "downstream-slow at cache.go:41")
-	// The answer is there, and the transport's own goroutine waits for a CPU to read it.
+	// The response is there, and the transport's own goroutine waits for a CPU to read it.
 	reader := breakdown.Chain{NS: int64(8 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop",
 		State: breakdown.StateRunnable}}}
 	answers := breakdown.Chain{NS: int64(2 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop",
@@ -93,7 +93,7 @@ func TestOwnService(t *testing.T) {
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 0, 2), "downstream-slow at cache.go:41")
 	// to which of them is not known
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 2), "downstream-slow at cache.go:41")
-	// 3,200 are sent while the traces are taken, and each calls once: the traces hold an answer for each call, or none
+	// 3,200 are sent while the traces are taken, and each calls once: the traces hold a response for each call, or none
 	half := func(begun int) *Builder {
 		return connected(get1(idle(), 60*ms, 0.5, get), 1, 2).Served("net/http", begun)
 	}
@@ -138,7 +138,7 @@ func TestOwnServersWork(t *testing.T) {
 	if err != nil || !booked(asks, "call to another service") {
 		t.Errorf("beside other connections whose answer it is is not known: %+v, %v", asks.Ledger.RequestTime, err)
 	}
-	all := ExpectFirst(t, suite.All(), gateway(3, 8*ms, sent), "cpu-hot-function") // the traces hold an answer for each
+	all := ExpectFirst(t, suite.All(), gateway(3, 8*ms, sent), "cpu-hot-function") // the traces hold a response for each
 	if !booked(all, "waiting for a CPU") {
 		t.Errorf("beside a database's connections its RPCs are its own: %+v", all.Ledger.RequestTime)
 	}
@@ -148,9 +148,9 @@ func TestSerial(t *testing.T) {
 	price, stock := "shop/page.price@page.go:7", "shop/page.stock@page.go:12"
 	found := Expect(t, downstream.Serial, get1(get1(idle(), 12*ms, 1, price, "shop/page.show@page.go:30"), 10*ms, 1,
 		stock, "shop/page.show@page.go:31"), "downstream-serial at page.go:30")
-	// One call may need the answer of another, as that for an issuer's keys needs their address.
-	if len(found) == 1 && !strings.Contains(found[0].Remedy, "keep them") {
-		t.Errorf("answers that are the same for many requests: %s", found[0].Remedy)
+	// One call may need the response to another, as that for an issuer's keys needs their address.
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "cache them") {
+		t.Errorf("responses that are the same for many requests: %s", found[0].Remedy)
 	}
 	Expect(t, downstream.Serial, get1(idle(), 5*ms, 6, get), "downstream-serial at cache.go:41")
 	// One long call and a short one before it: the long one is slow.
@@ -181,7 +181,7 @@ func TestRetry(t *testing.T) {
 	Expect(t, downstream.Retry, failing(varied(), 0.03), "retry-storm at cache.go:41")
 	Expect(t, downstream.Retry, varied().Wait(breakdown.StateSleep, 4*ms, 1, "time.Sleep", get), "retry-storm at cache.go:41")
 	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 4, get), 0.5), "retry-storm at cache.go:41") // nearly all are used up
-	// The call and the reading of its answer are one loop's, and its pause is part of it.
+	// The call and the reading of its response are one loop's, and its pause is part of it.
 	paused := failing(get1(get1(idle(), 8*ms, 4, "shop/cache.ask@cache.go:30", get), 6*ms, 4, "shop/cache.read@cache.go:35", get), 0.5).
 		Wait(breakdown.StateSleep, 20*ms, 3, "time.Sleep", get)
 	Expect(t, downstream.Retry, paused, "retry-storm at cache.go:41")
@@ -227,7 +227,7 @@ func TestNames(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	call := []string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get}
-	// 500 per second of 3 ms are 1.5 in progress.
+	// 500 per second of 3 ms are 1.5 in flight.
 	load := func() *Builder { return New(64, 3*ms).Rate(500) }
 	stuck := func() *Builder { return load().Late(600*ms, 0.02).Standing(2, 40, call...) }
 	found := Expect(t, downstream.Timeout, stuck(), "missing-timeout at cache.go:41")
@@ -361,7 +361,7 @@ func TestChurnWithItsClients(t *testing.T) {
 	if len(found) != 1 || len(apart) != 1 {
 		t.FailNow()
 	}
-	if found[0].Share < 2.5*apart[0].Share || !strings.HasPrefix(found[0].Remedy, "Requests make a client each (dns.newFastClient)") {
+	if found[0].Share < 2.5*apart[0].Share || !strings.HasPrefix(found[0].Remedy, "Each request creates a client (dns.newFastClient)") {
 		t.Errorf("%.2f of %.2f: %s", found[0].Share, apart[0].Share, found[0].Remedy)
 	}
 	Expect(t, downstream.Churn, b(0.1, make))
@@ -370,12 +370,12 @@ func TestChurnWithItsClients(t *testing.T) {
 	itself := Healthy().Sample(4*time.Second, "syscall.connect", "net.(*netFD).connect", "net.(*Dialer).DialContext", dials)
 	itself.Counter(series.TCPOpens, "dir=out", itself.Requests())
 	if found = Expect(t, downstream.Churn, itself, "http-client-churn at conn.go:30"); len(found) == 1 &&
-		(found[0].Share > 0.35 || strings.Contains(found[0].Remedy, "make a client each")) {
+		(found[0].Share > 0.35 || strings.Contains(found[0].Remedy, "creates a client")) {
 		t.Errorf("counted twice: %.2f, %s", found[0].Share, found[0].Remedy)
 	}
 }
 
-// TestChurnOfAResolver: a client of name servers dials one for each query, which does not follow from the waits for their answers.
+// TestChurnOfAResolver: a client of name servers dials one for each query, which does not follow from the waits for their responses.
 func TestChurnOfAResolver(t *testing.T) {
 	const resolve = "shop/dns.(*Resolver).Resolve@resolver.go:50"
 	dial := []string{"syscall.connect", "net.(*netFD).connect", "net.(*Dialer).DialContext", resolve}
@@ -418,7 +418,7 @@ func TestChurnOfStreams(t *testing.T) {
 }
 
 // TestChurnToAWaitingEnd: what the far end spends its time on other than CPU, connections do not change, so that
-// the wait for its answer does not follow from them.
+// the wait for its response does not follow from them.
 func TestChurnToAWaitingEnd(t *testing.T) {
 	b := New(8, 40*ms).CPU(2, 1.95, 0.1, 0.1, 0).Peer("ruler", "7811", 0.1).Wait(breakdown.StateRunning, 100*us, 1).
 		Wait(breakdown.StateRunnable, 200*us, 1).Wait(breakdown.StateSelect, 100*us, 0.3, "runtime.selectgo",
@@ -429,7 +429,7 @@ func TestChurnToAWaitingEnd(t *testing.T) {
 	ExpectFirst(t, calls, b, "downstream-slow")
 }
 
-// TestChurnOfACache: a memcached client asks each server in a goroutine of its own, and opens the connection there.
+// TestChurnOfACache: a memcached client calls each server in a goroutine of its own, and opens the connection there.
 func TestChurnOfACache(t *testing.T) {
 	const client = "github.com/bradfitz/gomemcache/memcache.(*Client)"
 	const entry = client + ".GetMulti.func2"
@@ -512,6 +512,13 @@ func TestStall(t *testing.T) {
 	stalled := get1(load(), 2*ms, 1, get)
 	Expect(t, downstream.Timeout, asks(stalled, operation.HTTP, per(stalled)).Undated(1200*ms), "missing-timeout at cache.go:41")
 	Expect(t, downstream.Slow, get1(asks(load(), operation.HTTP, per(stalled)).Undated(1200*ms), mean, 1, get))
+	// On saturated CPUs calls queue for these, and nothing hangs that takes less than a second.
+	full := func(longest time.Duration) *Builder {
+		b := get1(New(64, 4*ms).CPU(2, 2, 0.5, 0.1, 0).Rate(100).Late(1200*ms, 0.03).Wait(breakdown.StateRunnable, ms, 1), 2*ms, 1, get)
+		return asks(b, operation.HTTP, per(b)).Undated(longest)
+	}
+	Expect(t, downstream.Timeout, full(1200*ms), "missing-timeout at cache.go:41")
+	ExpectUnjudged(t, downstream.Timeout, full(700*ms), "missing-timeout")
 	untraced := asks(load(), operation.HTTP, per(stalled)).Undated(1200 * ms)
 	Expect(t, downstream.Timeout, untraced, "missing-timeout at cache.go:41")
 	// The same calls by goroutines that no request waits for.

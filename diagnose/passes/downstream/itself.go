@@ -35,13 +35,13 @@ func dialledItself(p *diagnose.Pass) []diagnose.Finding {
 	f := diagnose.Finding{
 		Cause: "http-client-churn", Share: max(share, d.ofCPU()), ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 		Where: diagnose.WhereOf(place), Evidence: d.evidence()[1:],
-		Remedy: fmt.Sprintf("Keep the connections that are opened at %s and use them for later requests: one where the protocol carries "+
-			"several calls at a time, or else a pool of as many as calls are in flight.", diagnose.At(place)),
+		Remedy: fmt.Sprintf("Keep the connections opened at %s and reuse them for later requests: one connection if the "+
+			"protocol carries several calls at a time, otherwise a pool of as many connections as calls in flight.", diagnose.At(place)),
 	}
 	if d.ofCPU() > share {
 		f.ShareOf = diagnose.OfCPU
 	}
-	f.Title = fmt.Sprintf("The service dials %s: %s of %s at %s", diagnose.PerRequest(d.each, "a connection", "connections"),
+	f.Title = fmt.Sprintf("The service dials %s, which takes %s of %s at %s", diagnose.PerRequest(d.each, "a connection", "connections"),
 		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
 	diagnose.Promise(&f, dialGain(p, share, d.ofCPU(), d.times))
 	d.word(p, &f)
@@ -50,13 +50,13 @@ func dialledItself(p *diagnose.Pass) []diagnose.Finding {
 		p.Cover(f, place.Function)
 	}
 	if !namesDialled(p) {
-		p.Reached(f.Cause, nil) // it dials whoever answers its look-ups, and would without them
+		p.Reached(f.Cause, nil) // it dials whatever resolves its names, and would without look-ups
 	}
 	return []diagnose.Finding{f}
 }
 
 // openedItself returns how many connections are opened per request, as the kernel counts them, or the hooks: a service that has a network
-// stack of its own (WireGuard's tunnels) asks no kernel. 0 where nobody counts.
+// stack of its own (WireGuard's tunnels) does without the kernel's. 0 where nobody counts.
 func openedItself(p *diagnose.Pass) (each float64, source string) {
 	load := p.Load()
 	if !(load.Rate > 0) || !(load.Requests > 0) {

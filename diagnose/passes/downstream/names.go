@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// leastNameShare is the least part of request time. A look-up whose result, or
-	// connection, could be kept is pure waste, so a smaller part than for other
+	// leastNameShare is the least part of request time. A look-up whose result could be cached, or
+	// whose connection could be kept, is pure waste, so a smaller part than for other
 	// waits is worth reporting.
 	leastNameShare = 0.10
 	// leastNameNS per request: the resolver's files and a cache on the host answer
@@ -33,23 +33,24 @@ const (
 var Names = diagnose.Analyzer{
 	Name:  "names",
 	Stage: diagnose.Wait,
-	Doc: "Sums the waits for DNS look-ups: in the request's own goroutine, or in those that dial for it. They count from 10 " +
-		"% of request time and 100 µs, if one request in twenty makes a look-up.",
+	Doc: "Sums the waits for DNS look-ups, in the request's own goroutine or in those that dial for it. They count at 10 % " +
+		"or more of request time and at least 100 µs, if at least one request in twenty makes a look-up.",
 	Causes: []diagnose.Cause{{
 		ID:    "dns-per-request",
 		Title: "Requests wait for DNS look-ups",
-		Doc: "A request queries a name server, directly or because it opens a connection, and waits for the answer. Go's " +
-			"resolver has no cache: each look-up goes to the server.",
+		Doc: "Requests query a name server, directly or because they open a connection, and wait for its response. Go's " +
+			"resolver has no cache, so each look-up goes to the server.",
 		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through cgo), in the " +
-			"request's goroutine or in the one that the transport dials in, which the trace follows. They count from 10 % of " +
-			"request time and 100 µs, if one request in twenty makes a look-up. It differs from http-client-churn in how " +
-			"much of the wait for a connection is the look-up; if it is most of it, the churn is reported with this cause.",
-		Remedy: "Keep connections (one Transport, bodies read and closed), cache the addresses for their time to live, or " +
-			"run a caching resolver on the host.",
+			"request's goroutine or in the transport's dialling goroutine, which the trace follows. They count at 10 % or " +
+			"more of request time and at least 100 µs, if at least one request in twenty makes a look-up. It differs from " +
+			"http-client-churn in how much of the wait for a connection is the look-up: if that is most of the wait, the " +
+			"churn is reported with this cause.",
+		Remedy: "Keep connections open (one Transport, bodies read and closed), cache the addresses for their time to live, " +
+			"or run a caching resolver on the host.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "hosts, err := resolver.LookupHost(ctx, \"mx.\"+domain) // in every request",
-			After:  "hosts, err := r.cache.LookupHost(ctx, \"mx.\"+domain) // keeps answers for their time to live"},
-		Verify: "redline compare BEFORE AFTER: the anatomy's waits in net.(*Resolver) are gone.",
+			After:  "hosts, err := r.cache.LookupHost(ctx, \"mx.\"+domain) // keeps results for their time to live"},
+		Verify: "redline compare BEFORE AFTER: requests no longer wait in net.(*Resolver).",
 		Cases:  []string{"mail-relay", "avatar-fetch"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAnatomy},
@@ -69,11 +70,11 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Percent(share), diagnose.At(l.place)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec,
-				"the mean request waits %s of %s for the resolver, %s", diagnose.Span(l.ns),
+				"the mean request waits %s of its %s for the resolver (%s)", diagnose.Span(l.ns),
 				diagnose.Span(p.Waits().MeanNS()), diagnose.PerRequest(l.times, "a wait", "waits")),
 		},
-		Remedy: fmt.Sprintf("At %s keep the connection, cache the addresses, or use a caching resolver on this "+
-			"host.", diagnose.At(l.place)),
+		Remedy: fmt.Sprintf("At %s, keep the connection open, cache the addresses, or use a caching resolver on the host.",
+			diagnose.At(l.place)),
 	}
 	f.Where.Detail = words(l.chain)
 	return []diagnose.Finding{f}, nil
@@ -108,7 +109,7 @@ func lookupsOf(p *diagnose.Pass) (l lookups) {
 	return l
 }
 
-// inKernel reports whether a stack ends in a system call, such as connect or write: that waits for no answer.
+// inKernel reports whether a stack ends in a system call, such as connect or write: that waits for no response.
 // getaddrinfo through cgo does.
 func inKernel(stack []code.Frame) bool {
 	return len(stack) > 0 && strings.HasPrefix(stack[0].Function, "syscall.")

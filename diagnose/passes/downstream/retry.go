@@ -20,8 +20,8 @@ const (
 	// order-notify 3.5, tax-quote 5; a loop over a fixed list has 1.
 	leastSpread = 1.5
 	// leastFailed is the part of requests that fail after the last attempt.
-	// manyFailed replaces the spread where nearly all attempts are used up: then
-	// all requests call equally often.
+	// manyFailed replaces the spread where requests use up nearly all attempts: then
+	// they all call equally often.
 	leastFailed, manyFailed = 0.002, 0.2
 	// leastPauses is the number of pauses per attempt after the first.
 	leastPauses = 0.2
@@ -39,39 +39,39 @@ const (
 
 // Retry finds calls that are made again and again.
 //
-// Without hooks the status of answers is not visible, so a retry shows as an uneven
+// Without hooks the status of responses is not visible, so a retry shows as an uneven
 // number of calls: few in median requests, many in slow ones. A loop over lists of
 // different lengths is uneven too; so one more sign is needed, which a loop rarely
-// has. The hooks count which calls fail, an answer of 500 and above among them: each
+// has. The hooks count which calls fail, a status of 500 and above among them: each
 // call after the first follows a failed one, and one at most succeeds.
 // Retries at several levels multiply (Google, Site Reliability Engineering, 2016,
 // chapter 22), hence the remedy of a budget.
 var Retry = diagnose.Analyzer{
 	Name:  "retry",
 	Stage: diagnose.Wait,
-	Doc: "Counts the calls per request along one path: 1.15 in the mean, and half as many again in slow " +
-		"requests as in median ones (or a fifth of the requests failing), with a sign of retries: pauses " +
-		"between the calls in the same function, a retrying library on the stack, or requests that fail.",
+	Doc: "Counts the calls per request along one path: at least 1.15 on average, and 1.5 times as many in slow requests as " +
+		"in median ones (or a fifth of the requests fails). There must also be a sign of retries: pauses between the calls " +
+		"in the same function, a retrying library on the stack, or requests that fail.",
 	Causes: []diagnose.Cause{{
 		ID:    "retry-storm",
 		Title: "Failed calls are retried over and over",
-		Doc: "A dependency refuses or fails, and each request calls it several times, at once or after a short pause. " +
+		Doc: "A dependency refuses or fails, and each request calls it several times, immediately or after a short pause. " +
 			"Latency multiplies, and so does the load on a dependency that is already in trouble.",
-		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in the mean, and " +
-			"not the same number in all requests (slow ones call 1.5 times as often as median ones), with at least one sign " +
-			"of a retry: a pause between the calls in a function on the same path, a retrying library on the stack, or " +
-			"requests that fail in the end. In a build with hooks redline counts the failed calls: there must be as many as " +
-			"calls after the first, and at most one call per request succeeds. Without hooks the status of answers is not " +
-			"visible, so a loop over lists of different lengths whose requests also fail for another reason looks the same. " +
-			"The spread or the failures distinguish it from downstream-serial.",
-		Remedy: "A budget for retries (a tenth of the calls), backoff with jitter, a circuit breaker; never retry an " +
-			"overloaded service at once.",
+		Knows: "redline counts the calls per request along one path of the service's functions in the trace: more than one " +
+			"on average, and not the same number in all requests (slow ones call at least 1.5 times as often as median " +
+			"ones), with at least one sign of a retry: a pause between the calls in a function on the same path, a retrying " +
+			"library on the stack, or requests that fail in the end. In a build with hooks redline counts the failed calls: " +
+			"there must be as many of them as calls after the first, and at most one call per request succeeds. Without " +
+			"hooks the status of responses is not visible, so a loop over lists of different lengths looks the same if its " +
+			"requests also fail for another reason. The spread or the failures distinguish this cause from downstream-serial.",
+		Remedy: "Limit retries to a budget (a tenth of the calls), with backoff, jitter and a circuit breaker; never retry " +
+			"an overloaded service immediately.",
 		Example: diagnose.Example{Lang: "go", Before: "for range 7 {\n\tif err = call(); err == nil {\n" +
 			"\t\treturn nil\n\t}\n}", After: "for n := range 2 {\n\tif err = call(); err == nil || !budget.Take() {\n" +
 			"\t\treturn err\n\t}\n\ttime.Sleep(rand.N(50 * time.Millisecond << n))\n}"},
-		Verify: "redline compare BEFORE AFTER: calls per request near one in the findings' evidence, p99 falls.",
+		Verify: "redline compare BEFORE AFTER: the finding's evidence shows about one call per request, and p99 falls.",
 		Cases:  []string{"order-notify", "tax-quote", "basket-prices"},
-		// A dependency that does not answer is behind both.
+		// A dependency that does not respond is behind both.
 		FollowsFrom: []string{"missing-timeout"},
 		SamePlace:   true,
 	}},
@@ -93,7 +93,7 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if share < waitgain.LeastShare || r.wasted < waitgain.LeastNS {
 			continue
 		}
-		// A call and the reading of its answer are two waits of one loop; the longer comes first.
+		// A call and the reading of its response are two waits of one loop; the longer comes first.
 		if slices.ContainsFunc(found, func(f findings.Finding) bool {
 			return f.Where.Function == r.place.Function && f.Where.Line == r.place.Line
 		}) {
@@ -102,15 +102,15 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f := diagnose.Finding{
 			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 			GainCeiling: p.Unasked(share).Factor, Where: diagnose.WhereOf(r.place),
-			Title: fmt.Sprintf("Retried calls at %s take %s of request time: a request makes %s calls, a slow one %s",
+			Title: fmt.Sprintf("Retried calls at %s take %s of request time: the mean request makes %s calls, a slow one %s",
 				diagnose.At(r.place), diagnose.Percent(share), diagnose.Times(c.calls[mean]), diagnose.Number(c.calls[tail])),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Count,
-					"%s calls per request at %s in the mean, %s in the median, %s in slow ones",
+					"%s calls per request at %s on average, %s in median requests, %s in slow ones",
 					diagnose.Times(c.calls[mean]), diagnose.At(c.chain[0]), diagnose.Times(c.calls[median]), diagnose.Times(c.calls[tail])),
 			},
-			Remedy: fmt.Sprintf("At %s bound retries by a budget, back off with jitter, and break the "+
-				"circuit while the dependency fails.", diagnose.At(r.place)),
+			Remedy: fmt.Sprintf("At %s, limit retries to a budget, back off with jitter, and break the circuit while the "+
+				"dependency fails.", diagnose.At(r.place)),
 		}
 		f.Where.Detail = words(c.chain)
 		f.Evidence = append(f.Evidence, r.signs...)
@@ -132,7 +132,7 @@ type retries struct {
 }
 
 // retriesOf is the rule. All calls after the first, with their pauses, are wasted:
-// if the dependency answered, they would not be made.
+// if the dependency responded, they would not be made.
 func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	n := c.calls[mean]
 	failed := 0.0
@@ -157,19 +157,19 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	if pause, at, times := pauses(p, c); times >= leastPauses*(n-1) {
 		r.place, r.wasted = at, r.wasted+pause
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, pause, diagnose.Nanosec,
-			"and pauses %s times in between, for %s in all", diagnose.Times(times), diagnose.Span(pause)))
+			"the request pauses %s times between them, for %s in all", diagnose.Times(times), diagnose.Span(pause)))
 	}
 	if library := retrier(c.stack); library != "" {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio, "%s makes the calls", library))
 	}
 	if failed >= leastFailed {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio,
-			"%s of the requests fail even so", diagnose.Percent(failed)))
+			"%s of the requests still fail", diagnose.Percent(failed)))
 	}
 	return r, len(r.signs) > 0
 }
 
-// repeating returns the innermost of the service's lines on the way to a call that is in a loop, by its sources, or else who asks:
+// repeating returns the innermost of the service's lines on the way to a call that is in a loop, by its sources, or else who calls:
 // what only passes a call on may be what makes it again.
 func repeating(p *diagnose.Pass, c call) code.Frame {
 	loops := callstack.LinesOf(p.Sources().Loops)

@@ -41,46 +41,46 @@ const (
 //
 // Waits of one goroutine cannot overlap, so the time of the calls is their sum;
 // made concurrently it would be the longest (the critical path of a fork and join).
-// Whether a call needs the answer of the one before it is not visible, so the gain
+// Whether a call needs the response to the one before it is not visible, so the gain
 // is an upper bound and the cause says so.
 //
 // Goroutines that a request waits for may make its calls. The critical path leads through one
 // of them at a time: of ten calls made at once it shows one, of ten made one after another all.
-// Of forty made by eight workers it shows five, which is no defect. By Little's law the mean
+// Of forty made by eight workers it shows five, which is not a defect. By Little's law the mean
 // number of calls at a time is the time in all calls over the time in which requests wait for
 // one; the hooks count the former.
 var Serial = diagnose.Analyzer{
 	Name:  "serial",
 	Stage: diagnose.Wait,
-	Doc: "Counts the calls to other services that a request waits for one after another, in its own goroutine or in those " +
-		"that it waits for: 1.8 or more in the mean, the longest of which takes at most 60 % of the time of all. The others " +
-		"must take 20 % of request time and 1 ms.",
+	Doc: "Counts the calls to other services that a request waits for one after another, in its own goroutine or in those it " +
+		"waits for: at least 1.8 on average, and the longest takes at most 60 % of their time. The rest must take at least " +
+		"20 % of request time and 1 ms.",
 	Causes: []diagnose.Cause{{
 		ID:    "downstream-serial",
 		Title: "Requests call other services one after another",
-		Doc: "A request makes several calls and waits for each before it makes the next, along different paths or in a loop. " +
-			"It takes the sum of their times, when it could take the longest.",
-		Knows: "From the trace: the calls on a request's critical path (so they do not overlap), by the path of the user's " +
-			"functions that leads to the client, 1.8 or more per request in the mean. The request's own goroutine makes them, " +
-			"or one that works for it while it waits: a goroutine that it started, a worker, a collector of metrics. Calls " +
-			"that the service answers itself count where it makes no others. If by the " +
-			"hooks' count 1.5 or more such calls are in progress at a time, they count as concurrent. The place is the " +
-			"function at whose lines the paths part; of calls along one path the innermost function that calls in a loop, by " +
-			"the sources that --build compiles. The share is that of all calls; the gain assumes that only the longest " +
-			"remains, also of the queue for a lock that is held meanwhile. redline cannot see whether a call needs the " +
-			"answer of the one before: if it does, the remedy is another interface (one call that does both), not " +
-			"concurrency. If the addresses of the calls do not differ between requests, keeping the answers is advised too," +
-			" with what that is worth; if those of most of the time do not and that is worth more, it is the first advice, " +
-			"and the function that makes these calls is the place. It differs from downstream-slow in the number of calls " +
-			"and in the longest, which must be at most 60 % of all, and from retry-storm in that slow and median requests " +
-			"make the same number of calls.",
-		Remedy: "Make independent calls concurrently (errgroup with a limit), or one call for all items.",
+		Doc: "Each request makes several calls and waits for each before it makes the next, along different paths or in a " +
+			"loop. It takes as long as all of them together, but could take only as long as the longest.",
+		Knows: "From the trace: the calls on a request's critical path (so they do not overlap), grouped by the path of the " +
+			"service's functions that leads to the client, at least 1.8 per request on average. The request's own goroutine " +
+			"makes them, or one that works for it while it waits: a goroutine it started, a worker, a collector of metrics. " +
+			"Calls that the service answers itself count if it makes no others. If the hooks count 1.5 or more such calls in " +
+			"flight at a time, they count as concurrent. The place is the function at whose lines the paths part; for calls " +
+			"along one path, it is the innermost function that calls in a loop, by the sources that --build compiles. The " +
+			"share is that of all calls. The gain assumes that only the longest remains, also for the queue at a lock that " +
+			"is held in the meantime. redline cannot see whether a call needs the response to the one before: if it does, " +
+			"the remedy is another interface (one call that does both), not concurrency. If the addresses of the calls do " +
+			"not differ between requests, the finding also advises caching the responses, and says how much that gains. If " +
+			"only the calls that take most of the time have the same addresses, and caching these responses gains more than " +
+			"concurrency, it is the first advice, and the function that makes these calls is the place. This cause differs " +
+			"from downstream-slow in the number of calls and in the longest, which takes at most 60 % of their time, and " +
+			"from retry-storm in that slow and median requests make the same number of calls.",
+		Remedy: "Make independent calls concurrently (errgroup with a limit), or make one call for all items.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "price, err := s.price(ctx, sku)\nstock, err := s.stock(ctx, sku)",
 			After: "g, ctx := errgroup.WithContext(ctx)\n" +
 				"g.Go(func() (err error) { price, err = s.price(ctx, sku); return })\n" +
 				"g.Go(func() (err error) { stock, err = s.stock(ctx, sku); return })\nerr := g.Wait()"},
-		Verify: "redline ab with p50: it falls towards the longest call.",
+		Verify: "redline ab with p50: it falls towards the time of the longest call.",
 		Cases:  []string{"product-page", "basket-prices", "lock-levels", "weather-proxy"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAnatomy, diagnose.NeedLoad},
@@ -97,8 +97,8 @@ type sequence struct {
 	own     bool    // the target answers the calls itself
 }
 
-// leastOfLongest is the least part of the longest path's time: what is shorter is no call, but the rest of one, such as reading its answer,
-// or makes no difference.
+// leastOfLongest is the least part of the longest path's time: what is shorter is not a call, but the rest of one, such as reading its
+// response, or makes no difference.
 const leastOfLongest = 0.01
 
 // sequenceOf returns the calls of a request if making them concurrently would save
@@ -146,7 +146,7 @@ func (s sequence) ofOthers(p *diagnose.Pass) bool {
 	return made > 0 && made < leastCalls
 }
 
-// atATime returns how many of the sequence's calls are in progress while a request waits for
+// atATime returns how many of the sequence's calls are in flight while a request waits for
 // one, where goroutines make them that it waits for: by Little's law the part of request time that
 // the hooks count in all calls, over the critical path's. 1 without hooks.
 func atATime(p *diagnose.Pass, s sequence) float64 {
@@ -184,7 +184,7 @@ func (s sequence) operations(ops *operation.Operations) iter.Seq2[operation.Oper
 	}
 }
 
-// counted returns how many calls a request makes: by the hooks where that is more than the trace shows, because some answers are
+// counted returns how many calls a request makes: by the hooks where that is more than the trace shows, because some responses are
 // there before anyone waits for them, and where its own goroutine makes them.
 func (s sequence) counted(p *diagnose.Pass) (n float64) {
 	ops, requests := p.Operations(), p.Load().Requests
@@ -202,7 +202,7 @@ func (s sequence) counted(p *diagnose.Pass) (n float64) {
 }
 
 // alike returns those calls whose time is spent in reading from addresses that are the same for each request, with the
-// addresses, the longest first: such answers may be the same too. None without hooks.
+// addresses, the longest first: such responses may be the same too. None without hooks.
 func (s sequence) alike(p *diagnose.Pass) (same sequence, texts []string) {
 	ops := p.Operations()
 	if ops == nil || !ops.Queries {
@@ -233,25 +233,25 @@ func (s sequence) alike(p *diagnose.Pass) (same sequence, texts []string) {
 	return same, texts
 }
 
-// kept is the advice to keep answers that are the same for each request, with what that gains and where those calls are made, if
+// kept is the advice to cache responses that are the same for each request, with what that gains and where those calls are made, if
 // they are not all; zero gain where it is not known that they are.
 func (s sequence) kept(p *diagnose.Pass) (advice string, facts []findings.Evidence, gain laws.Gain, at code.Frame) {
 	same, texts := s.alike(p)
-	who, reads := "Each request reads", "the calls have the same addresses for each request: %s"
+	who, reads := "Each request reads", "the calls go to the same addresses in each request: %s"
 	switch {
 	case same.ns >= mostAlike*s.ns:
 	case same.ns >= 0.5*s.ns:
 		at = common(same.calls, callstack.LinesOf(p.Sources().Loops))
-		who = fmt.Sprintf("%s of these, at %s and %s of request time, read", diagnose.Times(same.n), diagnose.At(at),
+		who = fmt.Sprintf("%s of these calls (at %s, %s of request time) read", diagnose.Times(same.n), diagnose.At(at),
 			diagnose.Percent(min(1, same.ns/s.whole)))
-		reads = "most of the calls' time is spent at addresses that are the same for each request: %s"
+		reads = "most of the calls' time goes to addresses that are the same in each request: %s"
 	default:
-		return " If the answers are the same for many requests (keys, settings), keep them while they are valid, which saves all of " +
-			"it.", nil, gain, at
+		return " If the responses are the same for many requests (keys, settings), cache them while they are valid: that " +
+			"saves all of this time.", nil, gain, at
 	}
 	gain = p.Unasked(min(1, same.ns/s.whole))
-	advice = fmt.Sprintf(" %s from the same addresses: if the answers do not depend on who asks (keys, settings), keep "+
-		"them while they are valid, which is worth about %s.", who, notation.Factor(gain.Factor))
+	advice = fmt.Sprintf(" %s from the same addresses: if the responses do not depend on who sends the request (keys, "+
+		"settings), cache them while they are valid, which is worth about %s.", who, notation.Factor(gain.Factor))
 	return advice, []findings.Evidence{diagnose.Fact(diagnose.FromProcess, float64(len(texts)), diagnose.Count,
 		reads, strings.Join(texts[:min(len(texts), mostTexts)], ", "))}, gain, at
 }
@@ -259,7 +259,7 @@ func (s sequence) kept(p *diagnose.Pass) (advice string, facts []findings.Eviden
 // toItself words calls that the target answers itself. A sleep in what its server does takes its time for each of them.
 func toItself(p *diagnose.Pass, f *diagnose.Finding) {
 	f.Title = strings.Replace(f.Title, " calls one", " calls to the service's own server one", 1)
-	f.Remedy += " Where that server is no stand-in for another service, call its functions directly."
+	f.Remedy += " If that server is not a stand-in for another service, call its functions directly."
 	for _, site := range p.Waits().Sites(callstack.SleepWait) {
 		if p.BehindOwnServer(site) {
 			p.Cover(*f, site.Place.Function)
@@ -271,7 +271,7 @@ func toItself(p *diagnose.Pass, f *diagnose.Finding) {
 func (s sequence) saved() float64 { return s.ns - s.longest }
 
 // gain bounds what concurrent calls gain. queued is the part of request time, 0 to 1, behind a lock that is held meanwhile. Whether one
-// call needs the answer of another is not seen: those of one path, in a loop, hardly do, so where there are some, they are the lower end.
+// call needs the response to another is not seen: those of one path, in a loop, hardly do, so where there are some, they are the lower end.
 func (s sequence) gain(p *diagnose.Pass, queued float64) laws.Gain {
 	of := func(saved float64) laws.Gain { return p.Elsewhere(min(1, saved/s.whole+queued*saved/s.ns)) }
 	looped := 0.0
@@ -310,10 +310,11 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "downstream-serial", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(at),
-		Title: fmt.Sprintf("Requests make %s calls one after another%s at %s, which takes %s of their time; the longest call takes %s",
+		Title: fmt.Sprintf("Requests make %s calls one after another%s at %s; that takes %s of their time (the longest call "+
+			"takes %s)",
 			diagnose.Times(s.counted(p)), most, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
-		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call; concurrently "+
-			"they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
+		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call. Made "+
+			"concurrently, they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
 	}
 	if s.own {
 		toItself(p, &f)

@@ -44,7 +44,7 @@ func collected(chains ...breakdown.Chain) *Builder {
 		Waker("runtime.chansend1", entry).Behind(chains...).Spawned(2)
 }
 
-// TestReadsOfACall: a call to Redis reads twice, before it waits for the answer and after, and waits once.
+// TestReadsOfACall: a call to Redis reads twice, before it waits for the response and after, and waits once.
 func TestReadsOfACall(t *testing.T) {
 	read := []string{"net.(*conn).Read", "bufio.(*Reader).fill", "github.com/redis/go-redis/v9/internal/proto.(*Reader).ReadLine", get}
 	found := Expect(t, downstream.Serial, idle().Wait(breakdown.StateNetwork, 40*ms, 20, read...).
@@ -52,7 +52,7 @@ func TestReadsOfACall(t *testing.T) {
 	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "Requests make 20 calls") {
 		t.Error(found[0].Title)
 	}
-	// Other answers are there before anyone waits for them; the hooks count those calls as well.
+	// Other responses are there before anyone waits for them; the hooks count those calls as well.
 	b := idle().Wait(breakdown.StateNetwork, 40*ms, 20, read...)
 	b.Asks(operation.Redis, "hgetall", int64(60*b.Requests()), 800*us, 0,
 		Caller(1, 800*us, "github.com/redis/go-redis/v9.(*Client).Process", get))
@@ -62,7 +62,7 @@ func TestReadsOfACall(t *testing.T) {
 	}
 }
 
-// TestReadingAnAnswerIsNoCall: a path through a helper of the calls' own waits for microseconds, for the rest of their answers.
+// TestReadingAnAnswerIsNoCall: a path through a helper of the calls' own waits for microseconds, for the rest of their responses.
 func TestReadingAnAnswerIsNoCall(t *testing.T) {
 	call := []string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get}
 	rest := []string{"net/http.(*body).Read", "net/http.(*persistConn).Read", "net/http.(*Client).Do", "shop/api.decode@api.go:24", get}
@@ -115,7 +115,7 @@ func behindOwnServer(t *testing.T, server string) {
 	}
 }
 
-// TestOwnCallsOneAfterAnother: a request calls the server of its own process seven times and waits twice for each answer, because
+// TestOwnCallsOneAfterAnother: a request calls the server of its own process seven times and waits twice for each response, because
 // that sleeps 8 ms. The traces hold eight requests for each of the load, whose mean is what the finding of the sleep states.
 func TestOwnCallsOneAfterAnother(t *testing.T) {
 	const sent = 281 // in two seconds, by 8 connections
@@ -165,7 +165,7 @@ func TestSerialInGoroutines(t *testing.T) {
 	Expect(t, downstream.Serial, collected(old))
 }
 
-// TestCallsBehindALock: a goroutine that a request waits for waits for a lock meanwhile, and the calls are those
+// TestCallsBehindALock: a goroutine that a request waits for waits for a lock in the meantime, and the calls are those
 // of others, who hold it.
 func TestCallsBehindALock(t *testing.T) {
 	const entry = "vendor.example/web.handler.ServeHTTP.func1"
@@ -229,7 +229,7 @@ func TestRetriesAreNamedAtTheirLoop(t *testing.T) {
 	}
 }
 
-// TestSlowCallOfARelay: a function that only passes on where to ask is not who asks, but the finding names it too.
+// TestSlowCallOfARelay: a function that only passes on where to call is not who calls, but the finding names it too.
 func TestSlowCallOfARelay(t *testing.T) {
 	const ping, convert = "shop/remote.ping@remote.go:80", "shop/web.convert@web.go:16"
 	for relays, want := range map[bool]string{true: "http.(*Client).Do in remote.ping", false: "http.(*Client).Do"} {
@@ -311,7 +311,7 @@ func TestSerialNamesTheLoop(t *testing.T) {
 	}
 }
 
-// TestSerialCallsThatAreAlike: calls that have the same address in each request may have the same answers, and keeping
+// TestSerialCallsThatAreAlike: calls that have the same address in each request may have the same responses, and caching
 // these saves more than making the calls together.
 func TestSerialCallsThatAreAlike(t *testing.T) {
 	const fetch, keys = "shop/auth.(*Client).fetch@client.go:12", "shop/auth.(*Client).keys@client.go:30"
@@ -321,7 +321,7 @@ func TestSerialCallsThatAreAlike(t *testing.T) {
 		}
 		return b
 	}
-	const alike, general = "Each request reads from the same addresses", "If the answers are the same for many requests"
+	const alike, general = "Each request reads from the same addresses", "If the responses are the same for many requests"
 	for name, c := range map[string]struct {
 		texts []string
 		want  string
@@ -351,7 +351,7 @@ func TestMostOfTheSequenceIsAlike(t *testing.T) {
 		Asks(operation.HTTP, "GET meta/zone", 128, 25*ms, 0, Caller(1, 25*ms, "net/http.(*Client).Do", where, page+"119")).
 		Asks(operation.HTTP, "GET rates/{}", 256, 5*ms, 0, Caller(1, 5*ms, "net/http.(*Client).Do", convert, page+"80"))
 	found := Expect(t, downstream.Serial, b, "downstream-serial at meta.go:30")
-	if len(found) == 1 && (!strings.HasPrefix(found[0].Remedy, "2 of these, at meta.go:30") || found[0].GainCeiling < 2.5) {
+	if len(found) == 1 && (!strings.HasPrefix(found[0].Remedy, "2 of these calls (at meta.go:30") || found[0].GainCeiling < 2.5) {
 		t.Errorf("%.2f: %s", found[0].GainCeiling, found[0].Remedy)
 	}
 }
@@ -375,7 +375,7 @@ func TestAddressesOfEarlierBundles(t *testing.T) {
 	}
 }
 
-// TestSerialGainOfAChain: the calls in a loop may be made at once; whether others need each other's answers is not seen.
+// TestSerialGainOfAChain: the calls in a loop may be made at once; whether others need each other's responses is not seen.
 func TestSerialGainOfAChain(t *testing.T) {
 	call := func(b *Builder, each time.Duration, n float64, at string) *Builder {
 		return b.Wait(breakdown.StateSelect, time.Duration(n*float64(each)), 2*n, "runtime.selectgo",

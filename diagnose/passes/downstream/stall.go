@@ -22,6 +22,9 @@ const (
 	// leastLonger is how many times as long as the mean call the longest must be: a deadline above what is usual cuts off nothing
 	// otherwise, however long a call takes beside the requests that do not make it (lift-tickets loads its prices twice a second).
 	leastLonger = 2
+	// leastHung is how long the longest call must take on saturated CPUs, in ns: there calls queue for the CPUs at both ends, for tens
+	// to hundreds of milliseconds, and a deadline below a second would cut off those.
+	leastHung = 1e9
 	// leastAwaited is how many of an operation's calls the traced requests must have made for the traces to show whether requests
 	// wait for them.
 	leastAwaited = 5
@@ -36,7 +39,7 @@ type stall struct {
 }
 
 // stallOf returns the call that makes the tail of the latency, if it has no
-// deadline. The median request shows that the dependency answers (otherwise it is
+// deadline. The median request shows that the dependency responds (otherwise it is
 // slow, not stalled; tram-alerts was once reported so). At least half of the mean
 // request's time beyond the median must be spent in the call.
 func stallOf(p *diagnose.Pass) (s stall, ok bool) {
@@ -54,7 +57,7 @@ func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 		if p.WaitsForNoUpstream() && float64(o.Calls)/requests*float64(p.Anatomy.Requests) >= leastAwaited {
 			continue
 		}
-		if float64(o.MaxNS) < leastLonger*float64(o.TotalNS)/float64(o.Calls) {
+		if float64(o.MaxNS) < leastLonger*float64(o.TotalNS)/float64(o.Calls) || p.CPU().Saturated() && o.MaxNS < leastHung {
 			continue
 		}
 		if float64(o.NoDeadline) < leastUndated*float64(o.Calls) || float64(o.MaxNS) < load.P99/2 || beyond < (load.Mean-load.P50)/2 {
@@ -83,15 +86,16 @@ func (s stall) finding(p *diagnose.Pass) findings.Finding {
 			diagnose.Span(float64(s.op.MaxNS)), diagnose.At(s.place), diagnose.Span(load.P50)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Count,
-				"%s of %s calls (%s) had no deadline, either from their context or from the client",
+				"%s of %s calls (%s) had no deadline, neither from their context nor from the client",
 				diagnose.Number(float64(s.op.NoDeadline)), diagnose.Number(float64(s.op.Calls)), s.op.Text),
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.MaxNS), diagnose.Nanosec, "the longest call took %s, the mean one %s",
 				diagnose.Span(float64(s.op.MaxNS)), diagnose.Span(float64(s.op.TotalNS)/float64(s.op.Calls))),
-			diagnose.Fact(diagnose.FromLoad, load.P99, diagnose.Nanosec, "99 of 100 requests end within %s, "+
-				"half of them within %s", diagnose.Span(load.P99), diagnose.Span(load.P50)),
+			diagnose.Fact(diagnose.FromLoad, load.P99, diagnose.Nanosec, "99 of 100 requests finish within %s, half of all "+
+				"requests within %s", diagnose.Span(load.P99), diagnose.Span(load.P50)),
 		},
-		Remedy: fmt.Sprintf("Give the call at %s a deadline a few times above what it usually takes (context.WithTimeout, "+
-			"http.Client.Timeout; the median request takes %s in all), and answer with an older value or an error when it passes.",
+		Remedy: fmt.Sprintf("Give the call at %s a deadline of a few times its usual duration (context.WithTimeout, "+
+			"http.Client.Timeout; the median request takes %s in all), and respond with an older value or an error when it "+
+			"passes.",
 			diagnose.At(s.place), diagnose.Span(load.P50)),
 	}
 }

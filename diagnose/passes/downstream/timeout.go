@@ -33,28 +33,29 @@ const (
 var Timeout = diagnose.Analyzer{
 	Name:  "timeout",
 	Stage: diagnose.Wait,
-	Doc: "Counts the requests that wait in a client's call in the last goroutine profile: 8 or more, and 2.5 times as many " +
-		"as the load has in progress (rate times mean latency); and the calls without a deadline that make one request in a " +
-		"hundred ten times slower than the median.",
+	Doc: "Counts the requests that wait in a client's call in the last goroutine profile: at least 8, and at least 2.5 times " +
+		"as many as the load has in flight (rate times mean latency). Also counts the calls without a deadline that make one " +
+		"request in a hundred ten times slower than the median.",
 	Causes: []diagnose.Cause{{
 		ID:    "missing-timeout",
 		Title: "Calls to another service outlive their callers",
-		Doc: "A dependency sometimes does not answer, and nothing ends the wait for it: callers give up, while their " +
-			"requests stay in the service with a connection, a goroutine and whatever else they hold.",
-		Knows: "By Little's law (L = λW) the load has rate times mean latency requests in progress, counting abandoned ones " +
-			"until it gave up on them. If the last goroutine profile shows 8 or more requests in one client call, and 2.5 " +
-			"times as many as that, the calls outlive their callers' deadline, or have not ended at all. That count " +
-			"distinguishes it from downstream-slow, where the latency includes the slow calls. A deadline longer than the " +
-			"run looks like none. With --build the hooks count calls without a deadline: if the 99th percentile is ten times " +
-			"the median, the longest such call takes at least half of it, and such calls take half or more of what the mean " +
-			"request takes beyond the median, the call is named too. A call with a deadline that is slow now and then stays " +
-			"downstream-slow.",
-		Remedy: "Give the call a deadline that reaches the socket: the request's context, http.Client.Timeout, a dial and header timeout.",
+		Doc: "A dependency sometimes does not respond, and nothing ends the wait for it. Callers give up, but their requests " +
+			"stay in the service, with a connection, a goroutine and whatever else they hold.",
+		Knows: "By Little's law (L = λW), rate times mean latency is the number of requests that the load should have in " +
+			"flight, counting abandoned ones until it gave up on them. If the last goroutine profile shows at least 8 " +
+			"requests in one client call, and at least 2.5 times that number, the calls outlive their callers' deadline, or " +
+			"have not finished at all. That count distinguishes this cause from downstream-slow, where the latency includes " +
+			"the slow calls. A deadline longer than the run looks like none. With --build, the hooks also count calls " +
+			"without a deadline. Such a call is named too if the 99th percentile is at least ten times the median, the " +
+			"longest such call takes at least half of the 99th percentile, and such calls take at least half of the mean " +
+			"request's time beyond the median. A call with a deadline that is slow now and then stays downstream-slow.",
+		Remedy: "Give the call a deadline that reaches the socket: the request's context, http.Client.Timeout, and dial and " +
+			"header timeouts.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "res, err := client.Get(url) // a client without Timeout, no context",
 			After: "ctx, cancel := context.WithTimeout(r.Context(), 300*time.Millisecond)\ndefer cancel()\n" +
 				"req, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)\nres, err := client.Do(req)"},
-		Verify: "Run again: goroutines no longer rise, and errors come at the new deadline.",
+		Verify: "Run again: the number of goroutines no longer rises, and errors come at the new deadline.",
 		Cases:  []string{"loyalty-points", "kyc-check", "fx-rates", "tram-alerts", "orders-gateway"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad},
@@ -68,7 +69,7 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	stall, stalls := stallOf(p)
 	// Two rules, and the goroutine profile goes first: it proves that callers gave
-	// up. The hooks' count of deadlines covers calls that end before anyone does.
+	// up. The hooks' count of deadlines covers calls that finish before anyone does.
 	if len(snapshots) > 0 || !stalls {
 		if found := outlived(p, snapshots); len(found) > 0 || !stalls {
 			return found, nil
@@ -106,16 +107,17 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High,
 		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where:       diagnose.WhereOf(at),
-		Title: fmt.Sprintf("%d requests wait in a call at %s where the load has %s in flight: the call "+
-			"outlives its callers", stuck, diagnose.At(at), diagnose.Times(underway)),
+		Title: fmt.Sprintf("%d requests wait in a call at %s, but the load has only %s in flight: the call outlives its "+
+			"callers", stuck, diagnose.At(at), diagnose.Times(underway)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Count, "%d goroutines of requests "+
-				"wait at %s at the end of the run, %d at its beginning", stuck, diagnose.At(at), first[at]),
-			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Count, "%s requests are in flight then, or by rate times mean latency",
+			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Count, "%d goroutines of requests wait at %s at the "+
+				"end of the run, %d at its start", stuck, diagnose.At(at), first[at]),
+			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Count, "the load has %s requests in flight then: the larger "+
+				"of its own count and rate times mean latency",
 				diagnose.Times(underway)),
 		},
-		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' "+
-			"own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),
+		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' own "+
+			"(context.WithTimeout, http.Client.Timeout), and set dial and header timeouts.", diagnose.At(at)),
 	}
 	if n, ok := p.Sum(series.LoadErrors, series.Labels("kind", "timeout")); ok && n > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Count,
@@ -144,7 +146,7 @@ func sentAround(p *diagnose.Pass, at time.Duration) (most float64) {
 const leastBeyond = 0.2
 
 // beyond returns the part of latency beyond that of the median request, which the
-// dependency does answer: a short deadline saves it. With many stuck calls it is a
+// dependency does respond to: a short deadline saves it. With many stuck calls it is a
 // part of the mean, which hardly depends on the deadline chosen; otherwise of the
 // tail, which the deadline would set.
 func beyond(load measured.Load) (share float64, of string) {

@@ -11,7 +11,7 @@ import (
 // their consequence. If less is saved, holding the lock for so long is what remains.
 const mostSaved = 0.75
 
-// answers are the kinds of wait for another service's answer.
+// answers are the kinds of wait for another service's response.
 var answers = []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait, callstack.OwnServer}
 
 // queued returns the part of request time, 0 to 1, in which requests queue for a lock whose holder waits for one of the calls, and the

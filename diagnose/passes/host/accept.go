@@ -30,20 +30,20 @@ const (
 var Accept = diagnose.Analyzer{
 	Name:  "accept",
 	Stage: diagnose.Host,
-	Doc: "Reads the kernel's count of connections refused because of a full accept queue, from one a second, and which queue " +
+	Doc: "Reads the kernel's count of connections refused because of a full accept queue, at least one a second, and which queue " +
 		"was full. They explain the time by which connections are late: at most a second each.",
 	Causes: []diagnose.Cause{{
 		ID: "accept-overflow", Title: "The accept queue overflows",
 		Doc: "Connections come faster than the service accepts them, and the kernel drops those that do not fit into its " +
 			"accept queue. The client retries after 1, 3 and 7 s: a few requests are slower by whole seconds, and the " +
 			"service itself does not notice.",
-		Knows: "ListenOverflows of the target's network namespace rises by one a second or more, and the accept queue of one " +
+		Knows: "ListenOverflows of the target's network namespace rises by at least one a second, and the accept queue of one " +
 			"of the target's listeners reached its bound (sock_diag). An overflow while no listener of the target was full " +
 			"belongs to another program, and is rejected. If the queues cannot be read, confidence is medium. It explains " +
 			"the latency above the median of an open loop, or the missing connections of a closed one, at most a second per " +
 			"overflow.",
-		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's listeners adopt); " +
-			"keep connections open; use several listeners with SO_REUSEPORT.",
+		Remedy: "Do nothing that waits between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's listeners " +
+			"adopt); keep connections open; use several listeners with SO_REUSEPORT.",
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "c, err := l.Accept()\nif !register.admits(c.RemoteAddr()) { // waits\n\tc.Close()\n}",

@@ -32,7 +32,7 @@ const (
 
 // Cold finds measured spans that begin before the service is warm.
 //
-// Its finding qualifies the others: percentiles of a mixture of two levels describe
+// Its finding qualifies all other findings: percentiles of a mixture of two levels describe
 // neither. Pettitt's test (Pettitt 1979, A Non-Parametric Approach to the
 // Change-Point Problem) finds where a level changes without assuming a
 // distribution.
@@ -50,7 +50,7 @@ var Cold = diagnose.Analyzer{
 			"after at least half a second, and what comes before it must be 1.5 times slower in the median. A level that " +
 			"shifts later is something else and not reported here. It qualifies the other findings but voids none; below a " +
 			"factor of 4 confidence is low.",
-		Remedy: "A longer warm-up.",
+		Remedy: "Use a longer warm-up.",
 		Example: diagnose.Example{
 			Lang:   "sh",
 			Before: "redline run --warmup 0s -d 10s http://127.0.0.1:8080/",

@@ -35,10 +35,10 @@ var Descriptors = diagnose.Analyzer{
 		Doc: "The process has as many descriptors open as its limit allows; accept, open and dial fail with EMFILE. " +
 			"Connections that are not accepted wait in the kernel's queue, and requests that need a file or a connection " +
 			"fail.",
-		Knows: "Open descriptors against the soft RLIMIT_NOFILE, once a second. At 98 % of it, or at 90 % while requests " +
-			"fail, it is certain; at 90 % without failures it is a warning of low confidence. A high number far from the " +
+		Knows: "Open descriptors compared with the soft RLIMIT_NOFILE, once a second. At 98 % of it, or at 90 % while requests " +
+			"fail, the cause is certain; at 90 % without failures it is a warning of low confidence. A high number far from the " +
 			"limit means nothing. Other causes explain why so many are open (a leak of connections or goroutines).",
-		Remedy: "Raise the limit (ulimit -n, LimitNOFILE), and close what leaks.",
+		Remedy: "Raise the limit (ulimit -n, LimitNOFILE), and close leaked descriptors.",
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "f, err := os.Open(path)\nif missing(f) {\n\treturn errNoPage // f stays open\n}\ndefer f.Close()",

@@ -28,13 +28,13 @@ var Disk = diagnose.Analyzer{
 	Name:  "disk",
 	Stage: diagnose.Host,
 	Doc: "Sums the time of requests in fsync and in writes to files, from the anatomy: their own, and that of the goroutine " +
-		"that they waited for at a lock or a channel; and the queue for a P behind such calls. It counts from 20 % of " +
-		"request time or half of the tail's extra time. Writes of loggers belong to cpu-logging.",
+		"that they waited for at a lock or a channel; and the queue for a P behind such calls. It counts at 20 % of request " +
+		"time or more, or half of the tail's extra time. Writes of loggers belong to cpu-logging.",
 	Causes: []diagnose.Cause{{
 		ID:    "disk-sync",
 		Title: "Requests wait for the disk",
 		Doc: "Requests wait in fsync or in writes to files, or for a lock whose holder does. CPUs are idle, and the more " +
-			"requests are in progress, the longer each waits.",
+			"requests are in flight, the longer each waits.",
 		Knows: "The execution trace has the system calls with their stacks: fsync and the like, writes to files that are " +
 			"not a logger's, and renames by a type that also syncs, because they wait for the same journal. If requests wait at a lock " +
 			"or a channel, redline follows the goroutine that they waited for, " +
@@ -47,7 +47,7 @@ var Disk = diagnose.Analyzer{
 			Lang:   "go",
 			Before: "j.mu.Lock()\nj.file.Write(entry)\nj.file.Sync() // one per request\nj.mu.Unlock()",
 			After: "j.entries <- entry // a goroutine writes all pending entries,\n<-entry.durable    // syncs once, and " +
-				"answers each of them",
+				"responds to each of them",
 		},
 		Verify: "redline run again: fewer fsync.calls per request, and the wait at the journal's lock is gone from the anatomy.",
 		Cases:  []string{"journal-sync", "draft-autosave", "receipt-pause-sync", "events-background-sync"},
@@ -117,7 +117,7 @@ func onBehalf(p *diagnose.Pass, s waits.Site) (code.Frame, bool) {
 	return code.Frame{}, false
 }
 
-// queuedBehind adds to a site the time that requests queue for a P because others
+// queuedBehind adds to a site the time that requests queue for a P because other requests
 // are in the site's calls, and returns it in ns of the mean request: a goroutine in
 // a system call keeps its P until sysmon takes it back, 20 µs to 10 ms later
 // (runtime/proc.go, retake), and most syncs are no longer than that. On saturated

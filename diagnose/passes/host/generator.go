@@ -44,17 +44,17 @@ var Generator = diagnose.Analyzer{
 		"latency while connections are free). Always: its part of CPU (60 % of what is used on a saturated host).",
 	Causes: []diagnose.Cause{{
 		ID: "generator-saturated", Title: "The load generator is the limit",
-		Doc: "The generator could not send on time, or could not read answers on time, so the figures describe the generator " +
+		Doc: "The generator could not send requests or read responses on time, so the figures describe the generator " +
 			"and not the service. No other finding of the run holds.",
 		Knows: "The generator checks itself with every request: an event loop that is on CPU 95 % of the time, requests sent " +
 			"late although a connection was free, Little's law violated in a closed loop, its own ports or descriptors " +
-			"exhausted (docs/load.md has the thresholds). A run that was killed before that is judged by its windows. On a " +
-			"saturated host a generator that takes 60 % of the CPU in use is the limit as well. A slow service is not: it " +
-			"causes the lag while all connections are busy.",
-		Remedy: "Fewer checks, more generators or more CPUs for them, or a lower rate.",
+			"exhausted (docs/load.md has the thresholds). A run that was killed before that verdict is judged by its windows. On " +
+			"a saturated host, a generator that takes at least 60 % of the CPU in use is the limit as well. If all connections " +
+			"are busy, the lag is due to a slow service, not to the generator.",
+		Remedy: "Use fewer checks, more generators or more CPUs for them, or a lower rate.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
-			Before: "checks: [{body: {matches: \"total: [0-9]+.*end\"}}]   # of 250 KB, in every answer",
+			Before: "checks: [{body: {matches: \"total: [0-9]+.*end\"}}]   # of 250 KB, in every response",
 			After:  "checks: [{status: 200}]",
 		},
 		Verify: "redline run again: the report no longer begins with INVALID, and the exit code is not 3.",
@@ -66,7 +66,7 @@ var Generator = diagnose.Analyzer{
 }
 
 // runGenerator collects every reason that holds, so that the report gives all of
-// them at once. One is dropped: requests that the target never answered are the
+// them at once. One is dropped: requests to which the target never responded are the
 // service's fault.
 func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var why []string
@@ -134,7 +134,7 @@ func allBusy(p *diagnose.Pass) bool {
 //
 // In a closed loop of N clients with think time Z and response time R, throughput
 // is at most N/(R+Z) (Denning and Buzen 1978, interactive response time law). It
-// runs last: any wait that matters is a better answer than more load.
+// runs last: any wait that matters is a better explanation than too little load.
 var Connections = diagnose.Analyzer{
 	Name:  "connections",
 	Stage: diagnose.Validity,
@@ -142,13 +142,13 @@ var Connections = diagnose.Analyzer{
 		"latency is then the ceiling.",
 	Causes: []diagnose.Cause{{
 		ID: "generator-limited", Title: "The number of connections is the limit",
-		Doc: "Each connection waits for its answer while the service is idle: it could serve more requests at a time. The " +
+		Doc: "Each connection waits for its response while the service is idle: it could serve more requests at a time. The " +
 			"rate is the number of connections divided by the latency, whatever the service could do.",
-		Knows: "A closed loop that leaves idle more than half of the host's CPUs, and of what the service may use, while no " +
-			"cause that limits the service was found. If waits in the service matter, they are reported instead; an " +
+		Knows: "A closed loop leaves more than half of the host's CPUs idle, and more than half of those the service may use, and " +
+			"redline found no cause that limits the service. If waits in the service matter, they are reported instead; an " +
 			"incomplete run without a trace is not judged. It concerns the scenario, so it ranks last; confidence is low, " +
 			"because a service that is slow on purpose looks the same.",
-		Remedy: "More connections, or an open loop at the desired rate.",
+		Remedy: "Use more connections, or an open loop at the desired rate.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
 			Before: "load: {connections: 3, think: 8ms}",
@@ -174,7 +174,7 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if load.Errors > 0.5*load.Requests || p.FoundIn(diagnose.Validity, diagnose.Host, diagnose.Database, diagnose.Wait) {
 		return nil, nil
 	}
-	// Until the first trace has come, a run that goes on has not looked for the waits that are the better answer.
+	// Until the first trace has come, a run that goes on has not looked for the waits that are the better explanation.
 	if p.Record.Run.State == record.Aborted && !(p.Waits().MeanNS() > 0) {
 		p.Unjudged("generator-limited", "the run was not complete, and no trace shows yet what its requests wait for")
 		return nil, nil

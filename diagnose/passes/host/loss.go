@@ -18,7 +18,7 @@ const (
 	// leastRetransmits is per second, because two of a hundred segments say nothing
 	// about the path.
 	leastRetransmits = 2.0
-	// retryNS is the least delay of a lost request or answer: a single segment,
+	// retryNS is the least delay of a lost request or response: a single segment,
 	// which only the timer retransmits (TCP_RTO_MIN, include/net/tcp.h).
 	retryNS = 200e6
 )
@@ -32,21 +32,21 @@ const (
 var Loss = diagnose.Analyzer{
 	Name:  "loss",
 	Stage: diagnose.Host,
-	Doc: "Compares the segments that the target's connections retransmitted with all that they sent, from 1 % and two a " +
-		"second; each delays a request by 200 ms at most, and by no more than the mean latency exceeds the median.",
+	Doc: "Compares the segments that the target's connections retransmitted with all that they sent: at least 1 % and two a " +
+		"second. Each delays a request by 200 ms at most, and by no more than the mean latency exceeds the median.",
 	Causes: []diagnose.Cause{{
 		ID: "packet-loss", Title: "Packets are lost on the way",
 		Doc: "Segments are retransmitted because they were not acknowledged. Most requests are as fast as usual, and a few " +
 			"take 200 ms longer or a multiple of it: TCP's retransmission timer, not the service.",
-		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or more, and in " +
+		Knows: "At least 1 % of the segments on the target's own connections are retransmissions (eBPF or sock_diag), and in " +
 			"the mean window the slowest request takes 200 ms: on busy CPUs, segments that were only late are retransmitted " +
 			"too, which does no harm. Segments that their receivers report as received twice (D-SACK) do not count. " +
 			"If only the namespace's counters are available, those without SYNs count, at medium confidence, " +
 			"because they cover all its connections. SYNs refused by a full accept queue are accept-overflow. " +
-			"The finding names the peer with the most retransmissions. A slow answer without loss is downstream-slow, which " +
-			"ranks behind this.",
-		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a " +
-			"smaller MTU; fewer round trips per request.",
+			"The finding names the peer with the most retransmissions. A slow response without loss is downstream-slow, " +
+			"which ranks behind this.",
+		Remedy: "Fix the path, not the code: cables, overlay networks, policers and firewalls that drop packets; a " +
+			"smaller MTU. Make fewer round trips per request.",
 		Example: diagnose.Example{
 			Lang:   "sh",
 			Before: "ss -ti dst 10.0.3.7   # retrans:0/412, rto:204",
@@ -74,7 +74,7 @@ func (r resent) share() float64 { return r.again / (r.again + r.sent) }
 func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	r, ok := retransmitted(p)
 	if !ok {
-		p.Unjudged("packet-loss", "no retransmissions were counted: they need a target on this host")
+		p.Unjudged("packet-loss", "no retransmissions were counted: that needs a target on this host")
 		return nil, nil
 	}
 	repeated, least := r.share(), leastRetransmits*p.Steady().Len().Seconds()

@@ -39,19 +39,19 @@ const (
 var Memory = diagnose.Analyzer{
 	Name:  "memory-pressure",
 	Stage: diagnose.Host,
-	Doc: "Counts page faults that wait for the disk, from 20 a second, and how much request time they and the queue behind " +
-		"them take. Pressure shows as a cgroup that hits its memory limit again and again, or by PSI (0.5 % of time).",
+	Doc: "Counts page faults that wait for the disk, at least 20 a second, and how much request time they and the queue behind " +
+		"them take. Memory pressure shows in a cgroup that hits its memory limit again and again, or in PSI (0.5 % of time).",
 	Causes: []diagnose.Cause{{
-		ID: "memory-pressure", Title: "Memory runs short, and pages come from the disk",
+		ID: "memory-pressure", Title: "Memory is short, and pages are read from disk",
 		Doc: "Data that the service reads (a mapped file, its own program, or swapped memory) does not stay in memory, and " +
-			"every access waits for the disk. To Go's scheduler such a goroutine is running: it keeps its P, and others " +
-			"queue for it while CPUs are idle.",
-		Knows: "Major page faults of the target, 20 a second or more, times what a read of the block device takes (eBPF), " +
-			"and the kernel's CPU for them. They mean pressure if the cgroup's memory is at its limit and hits it in these " +
-			"windows, or if tasks stall for memory (PSI, 0.5 % of time); without either, pages are read for the first time, " +
+			"every access waits for the disk. To Go's scheduler such a goroutine is running: it keeps its P, and other goroutines " +
+			"queue for that P while CPUs are idle.",
+		Knows: "Major page faults of the target, at least 20 a second, times the duration of a read from the block device (eBPF), " +
+			"plus the kernel's CPU for them. They mean pressure if the cgroup's memory is at its limit and hits it in these " +
+			"windows, or if tasks stall for memory (PSI, 0.5 % of time). Without either, pages may be read for the first time, " +
 			"and confidence is low. Because Go's trace shows a goroutine in a page fault as running, the requests that queue " +
 			"behind it count as well. Waits in read calls are blocking-syscall, a heap at GOMEMLIMIT gc-limit-thrash.",
-		Remedy: "Raise the memory limit to the working set, map or keep less, and set GOMEMLIMIT below the limit so that the " +
+		Remedy: "Raise the memory limit to the working set, map or keep less data, and set GOMEMLIMIT below the limit so that the " +
 			"heap leaves room for pages.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
@@ -144,7 +144,7 @@ func pressure(p *diagnose.Pass, f *diagnose.Finding) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio,
 			"the cgroup uses %s of %s and hit its limit %s", diagnose.Size(used), diagnose.Size(limit),
 			diagnose.Counted(hits, "time", "times")))
-		f.Remedy = fmt.Sprintf("Raise the memory limit of %s to the service's working set, or shrink that; set "+
+		f.Remedy = fmt.Sprintf("Raise the memory limit of %s to the service's working set, or shrink the working set; set "+
 			"GOMEMLIMIT so that the heap leaves room for pages.", diagnose.Size(limit))
 	}
 	stalled, ok := p.Rate(series.PressureMemory, "")

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// nearPorts is the least part of the local ports in TIME_WAIT towards one
+	// nearPorts is the least part of the local ports in TIME_WAIT to one
 	// address: partner-ports reaches all of them. The kernel searches ports of one
 	// parity first, so connects slow down before all are taken.
 	nearPorts = 0.90
@@ -22,20 +22,20 @@ const (
 
 // Ports finds services that run out of local ports.
 //
-// A closed connection keeps its port for 60 s towards the same address
+// A closed connection keeps its port for 60 s, for the same address
 // (TCP_TIMEWAIT_LEN, include/net/tcp.h; RFC 9293, section 3.4.1). The default range
 // of 28,232 ports thus allows some 470 new connections per second and destination.
 // Open connections take ports too, but are few compared with closed ones.
 var Ports = diagnose.Analyzer{
 	Name:  "ports",
 	Stage: diagnose.Host,
-	Doc: "Compares the connections in TIME_WAIT towards one address and port with the available local ports, from 90 %. It " +
+	Doc: "Compares the connections in TIME_WAIT to one address and port with the available local ports: at least 90 %. It " +
 		"explains the requests that fail.",
 	Causes: []diagnose.Cause{{
 		ID: "port-exhaustion", Title: "Local ports run out",
 		Doc: "Every new connection to one address takes a local port, and keeps it for a minute after it closes (TIME_WAIT). " +
-			"When all are taken, dialling fails at once with EADDRNOTAVAIL: cannot assign requested address.",
-		Knows: "The target's connections in TIME_WAIT towards the one address that has the most of them reach 90 % of " +
+			"When all ports are taken, dialling fails at once with EADDRNOTAVAIL: cannot assign requested address.",
+		Knows: "The target's connections in TIME_WAIT to the one address that has the most of them reach 90 % of " +
 			"net.ipv4.ip_local_port_range in its namespace (sock_diag); or, if they are too short to be sampled, all of the " +
 			"namespace's connections do while the target's connects fail without a refused SYN (eBPF), at medium confidence. " +
 			"It explains the requests that fail; if none fails yet, confidence is low. New connections per request that do " +
@@ -45,7 +45,7 @@ var Ports = diagnose.Analyzer{
 			"or a wider port range only postpone it.",
 		Example: diagnose.Example{
 			Lang:   "go",
-			Before: "http.Transport{} // MaxIdleConnsPerHost is 2: the others are closed",
+			Before: "http.Transport{} // MaxIdleConnsPerHost is 2: the rest are closed",
 			After:  "http.Transport{MaxIdleConnsPerHost: 64} // one for all calls",
 		},
 		Verify: "redline run again: sockets.time_wait.to_peer stays far below sockets.ports, and tcp.opens (dir=out) falls to a few.",
@@ -55,8 +55,8 @@ var Ports = diagnose.Analyzer{
 	Run:   runPorts,
 }
 
-// runPorts compares TIME_WAIT towards one address with the range of ports. A
-// connection is a pair of addresses and ports, so ports used towards other
+// runPorts compares TIME_WAIT to one address with the range of ports. A
+// connection is a pair of addresses and ports, so ports used for other
 // addresses are free for this one.
 func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	waiting, ok := p.Max(series.SocketsTimeWaitPeer, "")
@@ -79,11 +79,11 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "port-exhaustion", Share: math.Min(1, used), ShareOf: diagnose.OfCapacity, Confidence: trust,
 		GainCeiling: math.Max(diagnose.Ceiling(failed), 1.5),
-		Title: fmt.Sprintf("Local ports run out: %s of %s are in TIME_WAIT towards one address",
+		Title: fmt.Sprintf("Local ports run out: %s of %s are in TIME_WAIT to one address",
 			diagnose.Number(waiting), diagnose.Number(ports)),
 		Where: findings.Where{Detail: "net.ipv4.ip_local_port_range"},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Count, "%s connections towards one "+
+			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Count, "%s connections to one "+
 				"address are in TIME_WAIT, of %s local ports", diagnose.Number(waiting), diagnose.Number(ports)),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
 		},

@@ -22,7 +22,7 @@ const (
 
 // Procs finds a GOMAXPROCS that does not fit the CPUs.
 //
-// A mismatch alone is no finding, because it may be intended or harmless: too few Ps
+// A mismatch alone is not a finding, because it may be intended or harmless: too few Ps
 // must make requests queue while the load leaves CPUs, too many must exhaust the quota in
 // bursts. Go before 1.25 takes the host's CPUs whatever the container's quota (Go
 // 1.25 release notes, container-aware GOMAXPROCS).
@@ -30,16 +30,16 @@ var Procs = diagnose.Analyzer{
 	Name:  "procs",
 	Stage: diagnose.Host,
 	Doc: "Compares GOMAXPROCS with the quota and the host's CPUs: above the quota (and above 2, Go's own minimum) while the " +
-		"quota runs out in bursts, or below the usable CPUs while the service uses 85 % of what GOMAXPROCS allows, requests " +
-		"are runnable for 15 % of their time and the load leaves CPUs.",
+		"quota runs out in bursts, or below the usable CPUs while the service uses 85 % of GOMAXPROCS, requests are runnable " +
+		"for 15 % of their time and the load leaves CPUs idle.",
 	Causes: []diagnose.Cause{{
 		ID: "gomaxprocs-mismatch", Title: "GOMAXPROCS does not fit the CPUs",
 		Doc: "The service runs more threads than its quota allows, or fewer than there are CPUs. With too few, requests " +
-			"queue while CPUs are idle; with too many, a burst uses up the quota and all threads are stopped until the next " +
+			"queue while CPUs are idle; with too many, a burst exhausts the quota and all threads are stopped until the next " +
 			"period.",
 		Knows: "The runtime reports GOMAXPROCS. Too low: it is below the CPUs (or the quota), the service uses 85 % of it, " +
-			"goroutines of requests are runnable for 15 % of their time, and the load leaves CPUs of the host, which limit the " +
-			"gain; if other programs take those, confidence is medium. " +
+			"goroutines of requests are runnable for 15 % of their time, and the load leaves some of the host's CPUs idle, which " +
+			"limit the gain; if other programs take those, confidence is medium. " +
 			"Too high: it is above the quota and above Go's own choice, the quota runs out in 10 % of its periods although " +
 			"it would suffice on average, and windows with a stop are 1.3 times slower. A quota that is exhausted on average " +
 			"is cpu-throttled, whatever GOMAXPROCS is. Requests that queue on CPUs that are all busy are cpu-saturated.",
@@ -84,11 +84,11 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			return nil, nil
 		}
 		f.Share, f.ShareOf, f.GainCeiling, f.Confidence = 1-s.Elsewhere/s.InStops, diagnose.OfTail, s.Gain, findings.High
-		f.Title = fmt.Sprintf("Bursts use up the CPU quota: GOMAXPROCS is %s, the quota %s CPUs",
+		f.Title = fmt.Sprintf("Bursts exhaust the CPU quota: GOMAXPROCS is %s, the quota %s CPUs",
 			diagnose.Number(procs), diagnose.Times(c.Quota))
 		f.Remedy = fmt.Sprintf("Set GOMAXPROCS=%s, or build with Go 1.25 or later and leave it unset.", diagnose.Number(math.Ceil(c.Quota)))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
-			"the quota runs out in %s of its periods; p99 is %s in windows in which it does, and %s in the others",
+			"the quota runs out in %s of its periods; p99 is %s in windows in which it does, and %s in the rest",
 			diagnose.Percent(s.Periods), diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
 	case procs < math.Floor(usable) && c.RoomAlone() > 1 && c.Used()/c.CPUs < evidence.Saturation && queued(p) >= leastQueuedShare:
 		f.Share, f.Confidence = 1-procs/usable, findings.High
@@ -96,12 +96,12 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title = fmt.Sprintf("GOMAXPROCS=%s limits the service, while the host's %s %s busy", diagnose.Number(procs),
 			diagnose.Counted(c.CPUs, "CPU is", "CPUs are"), diagnose.Percent(c.HostUse()))
 		if others := c.Busy - c.Used(); c.HostUse() >= evidence.Saturation {
-			// A second thread would get its part of what others take; how much is not known.
+			// A second thread would get its part of the CPU that other programs take; how much is not known.
 			f.Confidence, f.GainCeiling = findings.Medium, math.Min(usable/procs, c.RoomAlone())
 			f.Title = fmt.Sprintf("GOMAXPROCS=%s limits the service, while the load uses %s of the host's %s", diagnose.Number(procs),
 				diagnose.Percent(c.Used()/c.CPUs), diagnose.Counted(c.CPUs, "CPU", "CPUs"))
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, others, "CPUs",
-				"other programs use %s CPUs; the gain supposes that they leave them", diagnose.Times(others)))
+				"other programs use %s CPUs; the gain assumes that they stop using them", diagnose.Times(others)))
 		}
 		f.Remedy = "Unset GOMAXPROCS (or remove the runtime.GOMAXPROCS call), so that the service uses all available CPUs."
 	default:
@@ -111,7 +111,7 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		"the service uses %s CPUs with GOMAXPROCS %s", diagnose.Times(c.Target), diagnose.Number(procs)))
 	if p.Has(diagnose.NeedAnatomy) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued(p), diagnose.Ratio,
-			"requests are runnable %s of their time", diagnose.Percent(queued(p))))
+			"requests are runnable for %s of their time", diagnose.Percent(queued(p))))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -29,13 +29,13 @@ const (
 var Softnet = diagnose.Analyzer{
 	Name:  "softnet",
 	Stage: diagnose.Host,
-	Doc: "Reads /proc/net/softnet_stat: reported if the host's CPUs drop one in a thousand packets or, as a hint, if a CPU's " +
-		"budget runs out once in 300.",
+	Doc: "Reads /proc/net/softnet_stat: reported if the host's CPUs drop at least one packet in a thousand or, as a hint, if a " +
+		"CPU's budget runs out once in 300.",
 	Causes: []diagnose.Cause{{
 		ID: "softnet-drop", Title: "The host drops incoming packets",
-		Doc: "The CPU that takes packets from the network card does not keep up; the kernel drops what does not fit its " +
-			"backlog, and the peers retransmit after 200 ms or more.",
-		Knows: "The kernel's own counters per CPU (softnet_stat): dropped packets over all processed, from one in a " +
+		Doc: "The CPU that takes packets from the network card does not keep up; the kernel drops packets that do not fit its " +
+			"backlog, and the peers retransmit after at least 200 ms.",
+		Knows: "The kernel's own counters per CPU (softnet_stat): dropped packets out of all processed, at least one in a " +
 			"thousand. A budget that runs out (time_squeeze) loses nothing and is only a hint of low confidence. The " +
 			"thresholds rest on the counters' meaning alone: on loopback such losses can hardly be produced, so no service " +
 			"of the corpus tests them.",

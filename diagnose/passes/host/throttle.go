@@ -17,7 +17,7 @@ const (
 	// invoice-quota runs out in all of them, parcel-burst-quota in 41 %,
 	// booking-roomy-quota in none.
 	leastPeriods = 0.10
-	// leastSlower: if a quota is not used up on average, stops come in bursts, and
+	// leastSlower: if a quota is not exhausted on average, stops come in bursts, and
 	// windows with a stop must be this many times slower.
 	leastSlower = 1.3
 )
@@ -34,21 +34,21 @@ const (
 var Throttling = diagnose.Analyzer{
 	Name:  "throttling",
 	Stage: diagnose.Host,
-	Doc: "Reads the cgroup's throttling: considered if the quota runs out in 10 % of its periods or CPUs are stopped 5 % of " +
-		"the time. If it is exhausted on average (85 %), it is the limit, worth the host's idle CPUs; otherwise windows with " +
-		"a stop must be 1.3 times slower than the others.",
+	Doc: "Reads the cgroup's throttling: considered if the quota runs out in 10 % of its periods or CPUs are stopped for 5 % of " +
+		"the time. If the quota is exhausted on average (85 %), it is the limit, worth the host's idle CPUs; otherwise windows " +
+		"with a stop must be 1.3 times slower than the rest.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-throttled", Title: "The CPU quota runs out",
 		Doc: "The kernel stops the container's processes until the next period of 100 ms, because they exhausted its quota. " +
-			"Half of the requests may be fast and the slow ones wait for most of a period, while the host has CPUs to " +
+			"Half of the requests may be fast while the slow ones wait for most of a period, although the host has CPUs to " +
 			"spare.",
 		Knows: "The cgroup's own counters: in how many of its periods the quota ran out (nr_throttled of nr_periods) and for " +
-			"how long its CPUs were stopped. A service that uses 85 % of the quota on average would use more: the host's " +
-			"idle CPUs limit the gain. One that uses less is stopped in bursts: windows with a stop are compared with those " +
-			"without, and it is reported only if they are 1.3 times slower. What the CPU is spent on (cpu-*) is reported " +
+			"how long its CPUs were stopped. A service that uses at least 85 % of the quota on average would use more: the " +
+			"host's idle CPUs limit the gain. One that uses less is stopped in bursts: windows with a stop are compared with " +
+			"those without, and the cause is reported only if they are 1.3 times slower. Causes of CPU use (cpu-*) are reported " +
 			"after it, because a larger quota is the smaller change; GOMAXPROCS above the quota is the root cause of bursts " +
 			"(gomaxprocs-mismatch).",
-		Remedy: "Raise the quota, use less CPU per request, and keep GOMAXPROCS at the quota so that it is not used up in a burst.",
+		Remedy: "Raise the quota, use less CPU per request, and keep GOMAXPROCS at the quota so that a burst does not exhaust it.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
 			Before: "resources:\n  limits: {cpu: 400m}",
@@ -64,7 +64,7 @@ var Throttling = diagnose.Analyzer{
 
 // runThrottling distinguishes the two by utilisation: at 85 % of the quota on
 // average the quota is the limit, with the host's free CPUs as the gain; below,
-// windows with a stop must be slower than the others. If nearly all windows have a
+// windows with a stop must be slower than the rest. If nearly all windows have a
 // stop there is nothing to compare, and half of the throttled periods is taken as
 // the share.
 func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
@@ -106,7 +106,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if c.Quota > 0 && c.Target >= 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Quota, "CPUs",
-			"the quota is %s CPUs, of which %s are used on average", diagnose.Times(c.Quota), diagnose.Times(c.Target)))
+			"the quota is %s CPUs; %s are used on average", diagnose.Times(c.Quota), diagnose.Times(c.Target)))
 	}
 	if use := c.HostUse(); use >= 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
@@ -114,7 +114,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if s.InStops > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
-			"p99 is %s in windows in which it ran out, and %s in the others", diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
+			"p99 is %s in windows in which it ran out, and %s in the rest", diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
 	}
 	if slow := p.Coincide(series.CgroupThrottled, ""); slow.Slow > 0 && slow.Chance < 1 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, slow.Chance, diagnose.Ratio,

@@ -56,23 +56,23 @@ const (
 var Allocation = diagnose.Analyzer{
 	Name:  "allocation",
 	Stage: diagnose.Memory,
-	Doc: "Groups allocations by the value that a constructor makes, and by the user's innermost function, and names one with " +
-		"40 % of the bytes and 8 KiB per request, or 40 % of the objects and 200 per request, if allocation and garbage " +
-		"collection take 15 % of the service's CPU.",
+	Doc: "Groups allocations by the value that a constructor makes, and by the user's innermost function. Names one with at " +
+		"least 40 % of the bytes and 8 KiB per request, or 40 % of the objects and 200 per request, if allocation and garbage " +
+		"collection take at least 15 % of the service's CPU.",
 	Causes: []diagnose.Cause{{
 		ID: "alloc-hot", Title: "One place allocates most of the memory",
-		Doc: "One allocation site makes most of the bytes or objects per request, and allocating and collecting them costs CPU.",
+		Doc: "One place allocates most of the bytes or objects per request, and allocating and collecting them costs CPU.",
 		Knows: "The allocs profile, grouped by the value that a library's constructor makes (a gzip.Writer, at the line that " +
-			"makes it) and by the user's innermost function: 40 % of the bytes and 8 KiB per request, or 40 % of the objects " +
-			"and 200 per request. If several functions call a helper and one of them causes three quarters of it, that one " +
-			"is named, with the helper. It counts if allocation and garbage collection take 15 % of the service's CPU and a " +
-			"tenth could be gained, or 1.4x on a host without other programs. Only the collection that an " +
-			"ordinary GOGC would cause counts, so that a GOGC of 5, a " +
-			"tight memory limit or forced cycles are reported as what they are. At a fixed rate that keeps the CPUs less " +
-			"than half busy, confidence is low. Bytes that a dependency allocates below one call are that call's to " +
-			"spare, and only they count for the gain; if it compiles something there that takes more CPU, cpu-hot-function " +
-			"reports that instead. The leading site distinguishes it from gc-cpu.",
-		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
+			"makes it) and by the user's innermost function: at least 40 % of the bytes and 8 KiB per request, or 40 % of the " +
+			"objects and 200 per request. If several functions call a helper and one of them causes three quarters of its " +
+			"allocations, that one is named, with the helper. It counts if allocation and garbage collection take at least 15 % " +
+			"of the service's CPU and a tenth could be gained, or 1.4x on a host without other programs. Only the collection " +
+			"that an ordinary GOGC would cause counts: a GOGC of 5, a tight memory limit or forced cycles are causes of their " +
+			"own. At a fixed rate that keeps the CPUs less than half busy, confidence is low. If a dependency allocates on behalf " +
+			"of one of your calls, that call is blamed, and the gain counts only those bytes; if the dependency compiles " +
+			"something there that takes more CPU, cpu-hot-function reports that instead. The leading place distinguishes it from " +
+			"gc-cpu.",
+		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape to the heap.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "var page []byte\nfor _, p := range products {\n\tpage = append(page, card(p)...)\n}",
 			After:  "page := make([]byte, 0, sizeOf(products))\nfor _, p := range products {\n\tpage = appendCard(page, p)\n}"},
@@ -94,7 +94,13 @@ type site struct {
 	bytes, objects float64
 	below          string // the helper that allocates for place; "" where place does
 	handler        string // of a dependency, to which place passes requests on; "" where it does not
-	proxied        bool   // most of the bytes are the buffers with which net/http/httputil copies answers
+	proxied        bool   // most of the bytes are the buffers with which net/http/httputil copies responses
+}
+
+// measure is what a site leads by: bytes or objects, and its part of all of them, 0 to 1.
+type measure struct {
+	of   string
+	part func(site) float64
 }
 
 // runAllocation charges the leading site with its share of the CPU of allocating
@@ -117,7 +123,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// allocating less.
 	collecting := use.With(callstack.GCWork | callstack.GCAssist)
 	cost := use.With(callstack.Allocate|callstack.GCWork|callstack.GCAssist) - collecting*(1-p.Collection().Ordinary())
-	lead, what, part, ok := leader(p, allocs)
+	lead, what, by, ok := leader(p, allocs)
 	if !ok || cost < leastAllocCPU {
 		return nil, nil
 	}
@@ -128,24 +134,25 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			through, lead = c, c.site
 		}
 	}
-	share := part(lead)
+	share := by.part(lead)
 	ran := p.Ran(evidence.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
 	collected := p.Waited(share * p.Waits().Share(callstack.Collector))
 	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain && p.Alone(share*cost) < leastAlone {
-		p.Reject("alloc-hot", "%s allocates %s of all bytes, but removing that could gain no more than %s",
-			diagnose.At(lead.place), diagnose.Percent(share), diagnose.Percent((gain - 1)))
+		p.Reject("alloc-hot", "%s allocates %s of all %s, but removing that could gain no more than %s",
+			diagnose.At(lead.place), diagnose.Percent(share), by.of, diagnose.Percent((gain - 1)))
 		return nil, nil
 	}
-	if what == nil && (partOf(p, lead, share, cost) || through.function != "" && ofCall(p, through, share*cost)) {
+	if what == nil && (partOf(p, lead, by, cost) || through.function != "" && ofCall(p, through, share*cost)) {
 		return nil, nil
 	}
 	if what != nil && p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {
 		p.Reached("alloc-hot", nil) // making a compressor does not follow from the data that it compresses
 	}
-	f := worded(p, lead, what, share, cost)
+	f := worded(p, lead, what, by, cost)
 	if gain, ok := inCall(p, &f, through, share*cost); ok {
 		ran = gain
 	}
+	f.Title += fmt.Sprintf("; allocation and garbage collection take %s of the CPU", diagnose.Percent(cost))
 	diagnose.Promise(&f, ran, collected)
 	p.NotCalled(&f, through.site.place.Function, through.function)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
@@ -161,70 +168,67 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// worded returns the finding, its title with the consequence first and then the
-// place.
-func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diagnose.Finding {
+// worded returns the finding. Its title names the place and what that allocates; what
+// it costs comes last, see runAllocation.
+func worded(p *diagnose.Pass, lead site, what *object, by measure, cost float64) diagnose.Finding {
 	each, count := diagnose.Size(perRequest(p, lead.bytes)), perRequest(p, lead.objects)
-	at := diagnose.At(lead.place)
+	at, share := diagnose.At(lead.place), by.part(lead)
 	f := diagnose.Finding{
 		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place), Confidence: findings.Medium,
-		Title: fmt.Sprintf("Allocation and garbage collection take %s of the CPU, and %s of all bytes (%s in %s objects per "+
-			"request) come from %s",
-			diagnose.Percent(cost), diagnose.Percent(share), each, diagnose.Number(count), at),
+		Title: fmt.Sprintf("%s allocates %s of all %s (%s in %s objects per request)", at, diagnose.Percent(share), by.of, each,
+			diagnose.Number(count)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, perRequest(p, lead.bytes), diagnose.Bytes,
 				"%s allocates %s in %s per request", callstack.Short(lead.place.Function), each, diagnose.Mean(count, "object", "objects")),
 			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
 				"allocation and garbage collection take %s of the service's CPU", diagnose.Percent(cost)),
 		},
-		Remedy: fmt.Sprintf("At %s give the buffer the capacity that it needs at once, and no more, reuse it (a sync.Pool that "+
-			"drops large ones), or write into the response as you go.", at),
+		Remedy: fmt.Sprintf("At %s, allocate the buffer at its final size, reuse it through a sync.Pool (dropping oversized ones), "+
+			"or write into the response piece by piece.", at),
 	}
 	switch {
 	case what != nil:
-		f.Title = fmt.Sprintf("Allocation and garbage collection take %s of the CPU: %s, %s, made at %s",
-			diagnose.Percent(cost), what.words(), each, at)
+		f.Title = what.words(each)
 		f.Remedy = what.remedy()
 		f.Where.Detail = what.Type
 	case lead.proxied:
 		f.Title += ", in httputil.(*ReverseProxy)"
 		f.Remedy = fmt.Sprintf("Give the httputil.ReverseProxy at %s a BufferPool: without one it makes a buffer of 32 KiB for "+
-			"each answer.", at)
+			"each response.", at)
 	case lead.below != "":
 		f.Title += ", through " + callstack.Short(lead.below)
 		f.Where.Detail = "through " + callstack.Short(lead.below)
-		f.Remedy = fmt.Sprintf("Pass less to %s at %s (fewer fields, pages instead of everything), or write it out piece by "+
+		f.Remedy = fmt.Sprintf("Pass less to %s at %s (fewer fields, pages instead of everything), or write the output piece by "+
 			"piece.", callstack.Short(lead.below), at)
 	case lead.handler != "":
-		f.Title += ", which passes requests on to " + callstack.Short(lead.handler)
+		f.Title += ", as it passes requests on to " + callstack.Short(lead.handler)
 		f.Where.Detail = "by " + callstack.Short(lead.handler)
-		f.Remedy = fmt.Sprintf("Nothing at %s itself allocates: %s does, which it calls as the next handler. Ask it for less, less "+
-			"often, or keep its answer.", at, callstack.Short(lead.handler))
+		f.Remedy = fmt.Sprintf("Nothing at %s itself allocates: %s does, which it calls as the next handler. Request less of it, call "+
+			"it less often, or cache its response.", at, callstack.Short(lead.handler))
 	}
 	return f
 }
 
 // leader returns what leads by bytes (a value that a library makes takes precedence
 // over a place), or else the place that leads by objects, with the measure by which it
-// does: the part of all bytes, or of all objects, that a site allocates. ok is false if
-// none leads by enough. Many small objects cost CPU at few bytes: the allocator's work
-// is per object, the collector's per pointer.
-func leader(p *diagnose.Pass, allocs *measured.Profile) (lead site, what *object, part func(site) float64, ok bool) {
+// does. ok is false if none leads by enough. Many small objects cost CPU at few bytes:
+// the allocator's work is per object, the collector's per pointer.
+func leader(p *diagnose.Pass, allocs *measured.Profile) (lead site, what *object, by measure, ok bool) {
 	sites := sitesOf(p, allocs)
 	if len(sites) == 0 || allocs.Total == 0 || allocs.Count == 0 {
-		return site{}, nil, nil, false
+		return site{}, nil, measure{}, false
 	}
-	part = func(s site) float64 { return s.bytes / float64(allocs.Total) }
-	enough := func(s site) bool { return part(s) >= leastSiteShare && perRequest(p, s.bytes) >= leastBytes }
+	by = measure{"bytes", func(s site) float64 { return s.bytes / float64(allocs.Total) }}
+	enough := func(s site) bool { return by.part(s) >= leastSiteShare && perRequest(p, s.bytes) >= leastBytes }
 	if objects := objectsOf(p, allocs); len(objects) > 0 && enough(objects[0].site) {
-		return objects[0].site, &objects[0], part, true
+		return objects[0].site, &objects[0], by, true
 	}
 	if lead = sites[0]; enough(lead) {
-		return raised(p, allocs, lead), nil, part, true
+		return raised(p, allocs, lead), nil, by, true
 	}
-	part = func(s site) float64 { return s.objects / float64(allocs.Count) }
+	by = measure{"objects", func(s site) float64 { return s.objects / float64(allocs.Count) }}
 	lead = slices.MaxFunc(sites, func(a, b site) int { return cmp.Compare(a.objects, b.objects) })
-	return raised(p, allocs, lead), nil, part, part(lead) >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
+	return raised(p, allocs, lead), nil, by, by.part(lead) >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
 }
 
 // raised returns a site at the function that makes a shared helper allocate most,
@@ -297,7 +301,7 @@ func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 	return list
 }
 
-// proxyCopies copies an answer. It makes a buffer of 32 KiB for each, unless the proxy has a pool of them.
+// proxyCopies copies a response. It makes a buffer of 32 KiB for each, unless the proxy has a pool of them.
 const proxyCopies = "net/http/httputil.(*ReverseProxy).copyResponse"
 
 // nextHandler returns the function of a dependency that the user's innermost function calls as the next handler, by the frames

@@ -58,10 +58,10 @@ const (
 var Collector = diagnose.Analyzer{
 	Name:  "collector",
 	Stage: diagnose.Memory,
-	Doc: "Takes the collector's part of CPU from the CPU profile (marking on idle CPUs left out) and the time requests " +
+	Doc: "Takes the collector's part of the CPU from the CPU profile (without marking on idle CPUs) and the time that requests " +
 		"spend on assists from the trace, and names one cause: forced cycles (half of them), else the memory limit, else a " +
 		"large heap with pointers, else assists (10 % of request time or 40 % of the tail's extra time, on CPUs that are " +
-		"not saturated, and longer than requests queue behind the collector), else collection itself from 25 % of the CPU.",
+		"not saturated, and longer than requests queue behind the collector), else collection itself at 25 % or more of the CPU.",
 	Causes: []diagnose.Cause{gcForced, gcLimit, heapLarge, gcAssist, gcCPU},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	After:  []string{"allocation"},
@@ -156,7 +156,7 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	if l := p.Load(); l.Instant() {
-		p.Reject(gcAssist.ID, "requests assist the collector or are stopped for %s of %s, but 99 of 100 end within %s at the "+
+		p.Reject(gcAssist.ID, "requests assist the collector or are stopped for %s of %s, but 99 of 100 finish within %s at the "+
 			"requested rate", diagnose.Percent(a.share), a.of, diagnose.Span(l.P99))
 		return diagnose.Finding{}, false
 	}
@@ -182,8 +182,8 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	if called, at := calls(p); called.Bytes >= mostSpread && called.Share >= c.CPU && !small {
-		p.Reject(gcCPU.ID, "garbage collection takes %s of the service's CPU, for %s of all bytes below the calls at %s, which is "+
-			"cpu-hot-function", diagnose.Percent(c.CPU), diagnose.Percent(called.Bytes), diagnose.At(at))
+		p.Reject(gcCPU.ID, "garbage collection takes %s of the service's CPU, with %s of all bytes allocated below the calls at %s, "+
+			"which is cpu-hot-function", diagnose.Percent(c.CPU), diagnose.Percent(called.Bytes), diagnose.At(at))
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
@@ -209,7 +209,7 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 	}
 	if sites, err := allocating(p); err == nil && len(sites) > 0 {
 		f.Where = diagnose.WhereOf(sites[0].place)
-		f.Remedy += fmt.Sprintf(" Most is allocated at %s (%s per request).", diagnose.At(sites[0].place),
+		f.Remedy += fmt.Sprintf(" Most bytes are allocated at %s (%s per request).", diagnose.At(sites[0].place),
 			diagnose.Size(perRequest(p, sites[0].bytes)))
 	}
 	if f.Cause == gcCPU.ID || f.Cause == gcAssist.ID {
@@ -268,7 +268,7 @@ func advice(p *diagnose.Pass, c collecting) string {
 	if c.Percent > 0 && c.Percent < usage.DefaultPercent {
 		return fmt.Sprintf("Raise GOGC (it is %s; 100 is the default) under a memory limit (GOMEMLIMIT).", diagnose.Number(c.Percent))
 	}
-	return "Allocate less per request, or raise GOGC under a memory limit (GOGC=400 with GOMEMLIMIT at what the service may use)."
+	return "Allocate less per request, or raise GOGC under a memory limit (GOGC=400, with GOMEMLIMIT at the memory the service may use)."
 }
 
 // allocating returns the places that allocate, most bytes first.

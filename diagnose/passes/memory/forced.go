@@ -36,7 +36,7 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if waits.share > cpu {
 		f.Share, f.ShareOf = waits.share, diagnose.OfRequest
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waits.ns, diagnose.Nanosec,
-			"the mean request waits %s of %s for them", diagnose.Span(waits.ns), diagnose.Span(p.Waits().MeanNS())))
+			"the mean request spends %s of %s waiting for them", diagnose.Span(waits.ns), diagnose.Span(p.Waits().MeanNS())))
 	}
 	if call == "" {
 		place, call = caller(p)

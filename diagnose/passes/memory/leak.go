@@ -41,18 +41,18 @@ var Leak = diagnose.Analyzer{
 	Name:  "leak",
 	Stage: diagnose.Memory,
 	Doc: "Follows the live heap that each cycle found: it must rise over at least four cycles, by 8 MiB or more, on " +
-		"a straight line that does not level off. The heap profiles of both ends show the site, from 40 % of the " +
+		"a straight line that does not level off. The heap profiles of both ends show the place, with at least 40 % of the " +
 		"growth.",
 	Causes: []diagnose.Cause{{
-		ID: "heap-leak", Title: "The live heap grows without end",
-		Doc: "What survives garbage collection rises steadily with the requests served: a map, list or closure keeps what is " +
-			"no longer needed. It is reported before it does harm.",
-		Knows: "The live heap that each cycle found (never the heap between cycles) lies on a rising straight line through four " +
-			"cycles or more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so a " +
-			"cache that fills up and levels off is not reported; and one site holds 40 % of the heap's growth between the " +
-			"heap profiles of both ends, or else a function with all that it calls (low confidence). A bounded cache that is " +
-			"not yet full at the end of the run looks the same: run longer than it takes to fill.",
-		Remedy: "Limit what is kept (by size or age), remove entries when their owner ends, copy subslices that keep a large " +
+		ID: "heap-leak", Title: "The live heap keeps growing",
+		Doc: "The memory that survives garbage collection rises steadily with the requests served: a map, list or closure keeps " +
+			"data that is no longer needed. It is reported before it does harm.",
+		Knows: "The live heap that each cycle found (never the heap between cycles) lies on a rising straight line through at " +
+			"least four cycles, rises by at least 8 MiB, and rises about as fast in the last half of the run as in the first, so a " +
+			"cache that fills up and levels off is not reported. One place must hold at least 40 % of the heap's growth between " +
+			"the heap profiles of both ends, or else a function with everything it calls (low confidence). A bounded cache that " +
+			"is not yet full at the end of the run looks the same: run for longer than it takes to fill.",
+		Remedy: "Limit the data kept (by size or age), remove entries when their owner is gone, copy subslices that keep a large " +
 			"array alive.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "r.open[s.token] = s // and nothing ever deletes it",
@@ -91,13 +91,13 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	if !ok {
-		p.Unjudged(cause, "the live heap grows by %s per second, but there are no two heap profiles to show where",
+		p.Unjudged(cause, "the live heap grows by %s per second, but two heap profiles are needed to show where",
 			diagnose.Size(whole.slope))
 		return nil, nil
 	}
 	top, preposition := grownAt(p, grown)
 	if preposition == "" {
-		p.Reject(cause, "the live heap grows by %s per second, but no site holds %s of it",
+		p.Reject(cause, "the live heap grows by %s per second, but no place holds %s of it",
 			diagnose.Size(whole.slope), diagnose.Percent(leastGrown))
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				diagnose.Percent(share), diagnose.Size(top.bytes), callstack.Short(top.place.Function)),
 		},
 		Remedy: fmt.Sprintf("Find what keeps the memory allocated %s %s alive: limit it by size or age, or delete entries when their "+
-			"owner ends.", preposition, diagnose.At(top.place)),
+			"owner is gone.", preposition, diagnose.At(top.place)),
 	}
 	if preposition == below {
 		f.Confidence = findings.Low

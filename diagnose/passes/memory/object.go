@@ -22,7 +22,7 @@ type object struct {
 	// via is the dependency's function that calls the constructor on behalf of place, "pdf.(*Doc).write";
 	// "" where place does so itself.
 	via string
-	// each is how many are made per request; 0 where that is not known.
+	// each is how many are made per request; 0 if that is not known.
 	each float64
 }
 
@@ -35,7 +35,7 @@ func objectsOf(p *diagnose.Pass, allocs *measured.Profile) []object {
 		object
 		makers, users map[code.Frame]float64 // lines that call the constructor, and that first use the value
 		vias          map[string]float64     // dependencies that call the constructor
-		largest       int64
+		structs       map[code.Frame]site    // lines of the constructor that allocate its own struct, on whatever stack
 	}
 	groups := map[string]*group{}
 	for _, s := range allocs.Samples {
@@ -50,7 +50,7 @@ func objectsOf(p *diagnose.Pass, allocs *measured.Profile) []object {
 		g := groups[m.Type]
 		if g == nil {
 			g = &group{object: object{Made: m, maker: s.Stack[m.At]}, makers: map[code.Frame]float64{}, users: map[code.Frame]float64{},
-				vias: map[string]float64{}}
+				vias: map[string]float64{}, structs: map[code.Frame]site{}}
 			groups[m.Type] = g
 		}
 		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)
@@ -62,9 +62,10 @@ func objectsOf(p *diagnose.Pass, allocs *measured.Profile) []object {
 		}
 		// A constructor allocates its own struct once, so that count is the number
 		// of values; of several such places the largest is sampled best.
-		if leaf := callstack.Enclosing(s.Stack[0].Function); s.Value > g.largest &&
-			(m.At == 0 || m.Lazy && strings.Contains(leaf, ".New") || leaf == "regexp.compile") {
-			g.largest, g.each = s.Value, perRequest(p, float64(s.Count))
+		if leaf := callstack.Enclosing(s.Stack[0].Function); m.At == 0 || m.Lazy && strings.Contains(leaf, ".New") ||
+			leaf == "regexp.compile" {
+			own := g.structs[s.Stack[0]]
+			g.structs[s.Stack[0]] = site{bytes: own.bytes + float64(s.Value), objects: own.objects + float64(s.Count)}
 		}
 	}
 	list := make([]object, 0, len(groups))
@@ -73,6 +74,7 @@ func objectsOf(p *diagnose.Pass, allocs *measured.Profile) []object {
 			g.place = most(g.users)
 		}
 		g.via = measured.Heaviest(g.vias, cmp.Compare[string])
+		g.each = perRequest(p, number(g.structs))
 		list = append(list, g.object)
 	}
 	slices.SortFunc(list, func(a, b object) int { return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.Type, b.Type)) })
@@ -101,15 +103,29 @@ func most(lines map[code.Frame]float64) (best code.Frame) {
 	return best
 }
 
-// words names the object and how many are made: "a gzip.Writer per request".
-func (o object) words() string {
+// number returns how many values were made: the count of the line that allocates most; 0 without any.
+func number(structs map[code.Frame]site) (n float64) {
+	bytes := map[code.Frame]float64{}
+	for f, s := range structs {
+		bytes[f] = s.bytes
+	}
+	return structs[most(bytes)].objects
+}
+
+// words says where the object is made and how many are, if that is known: "compress.go:31 makes a gzip.Writer per
+// request (800 KiB)", "zlib.NewReader at object.go:126 allocates 44.4 MiB per request". size is that of all together.
+func (o object) words(size string) string {
+	at := diagnose.At(o.place)
 	switch {
 	case o.each >= 1.5:
-		return fmt.Sprintf("%s %ss per request", diagnose.Number(o.each), o.Type)
-	case o.each > 0 && o.each < 0.5:
-		return fmt.Sprintf("%s %s in one request of %s", article(o.Type), o.Type, diagnose.Number(1/o.each))
+		return fmt.Sprintf("%s makes %s %ss per request (%s in all)", at, diagnose.Number(o.each), o.Type, size)
+	case o.each >= 0.5:
+		return fmt.Sprintf("%s makes %s %s per request (%s)", at, article(o.Type), o.Type, size)
+	case o.each > 0:
+		return fmt.Sprintf("%s makes %s %s in one request of %s (%s per request)", at, article(o.Type), o.Type,
+			diagnose.Number(1/o.each), size)
 	}
-	return fmt.Sprintf("%s %s per request", article(o.Type), o.Type)
+	return fmt.Sprintf("%s at %s allocates %s per request", o.Maker, at, size)
 }
 
 // article returns "a" or "an" as a word is spoken: "an HTTP client".
@@ -131,12 +147,12 @@ func article(word string) string {
 func (o object) remedy() string {
 	at := diagnose.At(o.place)
 	if o.via != "" {
-		return fmt.Sprintf("%s makes %s %s in each call from %s: use a version of it that reuses them, call it less often, or keep "+
-			"the call's result for the same input.", o.via, article(o.Type), o.Type, at)
+		return fmt.Sprintf("%s makes its own %ss on each call from %s: use a version of it that reuses them, call it less often, "+
+			"or cache the call's result for the same input.", o.via, o.Type, at)
 	}
 	switch o.Reuse {
 	case callstack.Pooled:
-		return fmt.Sprintf("Keep %ss in a sync.Pool and Reset one for each request instead of calling %s at %s.", o.Type, o.Maker, at)
+		return fmt.Sprintf("Keep %ss in a sync.Pool and Reset one for each use instead of calling %s at %s.", o.Type, o.Maker, at)
 	case callstack.Shared:
 		return fmt.Sprintf("Make the %s once, outside of requests, and share it instead of calling %s at %s: it is safe for "+
 			"concurrent use.", o.Type, o.Maker, at)

@@ -44,25 +44,35 @@ func TestObject(t *testing.T) {
 		Alloc(n, 800<<10*n, "compress/flate.NewWriter", "compress/gzip.(*Writer).Write",
 			"shop/web.zipped.Write@compress.go:12", "encoding/json.(*Encoder).Encode", writeJSON, list, zip).
 		Alloc(n, 160*n, "compress/gzip.NewWriterLevel", "compress/gzip.NewWriter", zip), "alloc-hot at compress.go:31")
-	holds(t, f.Title, "a gzip.Writer per request", "800 KiB", "compress.go:31")
+	holds(t, f.Title, "compress.go:31 makes a gzip.Writer per request (800 KiB); allocation and garbage collection take ")
 	holds(t, f.Remedy, "sync.Pool", "Reset")
 	holds(t, f.Where.Function, "web.compress")
 
 	f = says(t, collecting(4*s).
 		Alloc(400*n, 40<<10*n, "regexp/syntax.(*compiler).inst", "regexp/syntax.Compile", "regexp.compile", "regexp.MustCompile", list).
 		Alloc(n, 200*n, "regexp.compile", "regexp.MustCompile", list), "alloc-hot at api.go:55")
-	holds(t, f.Title, "a regexp.Regexp per request")
+	holds(t, f.Title, "api.go:55 makes a regexp.Regexp per request")
 	holds(t, f.Remedy, "once")
 
 	f = says(t, collecting(4*s).Alloc(3*n, 300<<10*n, "bufio.NewReaderSize", list), "alloc-hot at api.go:55")
-	holds(t, f.Title, "3 bufio.Readers per request", "300 KiB")
+	holds(t, f.Title, "api.go:55 makes 3 bufio.Readers per request (300 KiB in all)")
 
 	// The caller of a library that makes its own writers has no pool to put them in.
 	pdf := []string{"compress/zlib.NewWriterLevel", "github.com/docs/pdf.(*Dict).write", "github.com/docs/pdf.(*Doc).WriteTo", list}
 	first := append([]string{"compress/flate.NewWriter", "compress/zlib.(*Writer).Write"}, pdf[1:]...)
 	f = says(t, collecting(4*s).Alloc(n, 160*n, pdf...).Alloc(n, 800<<10*n, first...), "alloc-hot at api.go:55")
-	holds(t, f.Title, "a zlib.Writer per request")
-	holds(t, f.Remedy, "pdf.(*Dict).write makes a zlib.Writer in each call from api.go:55")
+	holds(t, f.Title, "api.go:55 makes a zlib.Writer per request")
+	holds(t, f.Remedy, "pdf.(*Dict).write makes its own zlib.Writers on each call from api.go:55")
+
+	// Some of a kind are made at other places too, and their number is that of all.
+	const other = "shop/web.other@other.go:9"
+	f = says(t, collecting(4*s).Alloc(n, 200<<10*n, "bufio.NewReaderSize", list).Alloc(2*n, 100<<10*n, "bufio.NewReaderSize", other),
+		"alloc-hot at api.go:55")
+	holds(t, f.Title, "3 bufio.Readers per request (300 KiB in all)")
+	// Where their number is not known, they do not read as one.
+	f = says(t, collecting(4*s).Alloc(7272*n, 45_000<<10*n, "compress/flate.(*dictDecoder).init", "compress/flate.NewReader",
+		"compress/zlib.(*reader).Reset", "compress/zlib.NewReaderDict", "compress/zlib.NewReader", list), "alloc-hot at api.go:55")
+	holds(t, f.Title, "zlib.NewReader at api.go:55 allocates 43.9 MiB per request; allocation and garbage collection take ")
 
 	// A pooled writer passes bytes on; their cost below it is not its own.
 	f = says(t, collecting(4*s).Alloc(n, 90<<10*n, "bytes.growSlice", "bytes.(*Buffer).Write",
@@ -110,7 +120,7 @@ func TestAllocationBelowCallsOfALibrary(t *testing.T) {
 	}
 	f := says(t, uses(18), "alloc-hot at web.go:29")
 	holds(t, f.Title, "web.go:29", "xpath.Compile")
-	holds(t, f.Remedy, "htmlquery.FindOne calls xpath.Compile", "keep")
+	holds(t, f.Remedy, "htmlquery.FindOne calls xpath.Compile", "cache its result")
 	if f = says(t, uses(6), "alloc-hot at web.go:29"); strings.Contains(f.Title, "Compile") {
 		t.Errorf("a third of the call is no compiling: %s", f.Title)
 	}

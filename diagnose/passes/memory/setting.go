@@ -31,7 +31,7 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Count,
 			"the runtime had to limit the collector's CPU, last in cycle %s", diagnose.Number(on)))
 	}
-	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap plus non-heap memory), or keep less.",
+	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap plus non-heap memory), or keep less data.",
 		diagnose.Size(c.Limit+c.Live))
 	return c.finish(p, f, remedy), true
 }
@@ -79,7 +79,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if c.assist.reported && c.assist.share > f.Share {
 		f.Share, f.ShareOf = c.assist.share, c.assist.of
 	}
-	f = c.finish(p, f, "Hold the data without pointers (values in slices, indexes for pointers, texts in one "+
+	f = c.finish(p, f, "Hold the data without pointers (values in slices, indexes instead of pointers, strings in one "+
 		"byte slice) or outside the heap; a higher GOGC trades memory for fewer cycles.")
 	// The place that holds the memory is the one to change, not the one that
 	// allocates.

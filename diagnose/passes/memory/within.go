@@ -124,14 +124,15 @@ func allocator(stack []code.Frame) string {
 
 // partOf reports whether a site's allocations mostly belong to something that a library compiles there, costs
 // at least as much, and is reported by cpu-hot-function.
-func partOf(p *diagnose.Pass, lead site, share, cost float64) bool {
+func partOf(p *diagnose.Pass, lead site, by measure, cost float64) bool {
 	b, ok := p.Compiled()
+	share := by.part(lead)
 	if !ok || callstack.Enclosing(b.Place.Function) != callstack.Enclosing(lead.place.Function) ||
 		b.Bytes < mostSpread*share || b.Share < share*cost {
 		return false
 	}
-	p.Reject("alloc-hot", "%s allocates %s of all bytes, most of them in %s, which takes %s of the CPU: that is cpu-hot-function",
-		diagnose.At(lead.place), diagnose.Percent(share), callstack.Short(b.Function), diagnose.Percent(b.Share))
+	p.Reject("alloc-hot", "%s allocates %s of all %s, most of them in %s, which takes %s of the CPU: that is cpu-hot-function",
+		diagnose.At(lead.place), diagnose.Percent(share), by.of, callstack.Short(b.Function), diagnose.Percent(b.Share))
 	return true
 }
 
@@ -159,7 +160,7 @@ func ofCall(p *diagnose.Pass, c call, allocating float64) bool {
 		!slices.Contains(called.Functions, c.function) && !slices.Contains(called.Functions, c.in) {
 		return false
 	}
-	p.Reject("alloc-hot", "%s allocates at %s, as part of all that it does there, which is cpu-hot-function",
+	p.Reject("alloc-hot", "%s allocates at %s, as part of everything it does there, which is cpu-hot-function",
 		callstack.Short(c.function), diagnose.At(c.site.place))
 	return true
 }
@@ -178,14 +179,14 @@ func inCall(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float64) (
 	case c.function:
 		f.Title += ", in " + name
 	default:
-		f.Title += ", most of it in " + callstack.Short(c.in)
+		f.Title += ", mostly in " + callstack.Short(c.in)
 		f.Where.Detail = "in " + callstack.Short(c.in)
 	}
 	if makes, compiles := usage.Making(c.in); makes && compiles && c.in != c.function {
-		f.Remedy = fmt.Sprintf("At %s %s calls %s each time: keep its result for the same input, and use a call that accepts it.",
+		f.Remedy = fmt.Sprintf("At %s, %s calls %s each time: cache its result for the same input, and use a call that accepts it.",
 			at, name, callstack.Short(c.in))
 	} else {
-		f.Remedy = fmt.Sprintf("At %s call %s less often, pass it less, or keep its result for the same input.", at, name)
+		f.Remedy = fmt.Sprintf("At %s, call %s less often, pass it less, or cache its result for the same input.", at, name)
 	}
 	return calledLess(p, f, c, allocating)
 }
@@ -202,6 +203,7 @@ func calledLess(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float6
 		return gain, false
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, all, diagnose.Ratio,
-		"%s takes %s of the service's CPU, with collecting what it allocates", callstack.Short(c.in), diagnose.Percent(all)))
+		"%s takes %s of the service's CPU, including garbage collection of what it allocates", callstack.Short(c.in),
+		diagnose.Percent(all)))
 	return p.Ran(evidence.Work{Share: all, Function: c.in}), allocating >= mostSpread*all
 }

@@ -20,7 +20,7 @@ func alone(p *diagnose.Pass, s waits.Site) (breakdown.Serial, bool) {
 }
 
 // byServer groups sites whose waits one goroutine ends by that goroutine, because
-// it is one queue wherever requests wait in it (to hand over, or for the answer).
+// it is one queue wherever requests wait in it (to hand over, or for the result).
 // Other sites are grouped by their owner.
 func byServer(p *diagnose.Pass, sites []waits.Site) []waits.Site {
 	var list, rest []waits.Site
@@ -72,11 +72,11 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 	if works {
 		at := waits.PlaceOf(work)
 		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), within(at.Function, one.Goroutine), diagnose.At(at))
-		cheaper := fmt.Sprintf("Make %s cheaper, or keep it out of %s, which does one request at a time.",
+		cheaper := fmt.Sprintf("Make %s cheaper, or move it out of %s, which serves one request at a time.",
 			callstack.Short(at.Function), who)
 		if at.Function == one.Goroutine { // which works itself
 			does = fmt.Sprintf("%s of its time at %s", diagnose.Percent(part), diagnose.At(at))
-			cheaper = fmt.Sprintf("Make what it does at %s cheaper, or keep it out of this goroutine: it does one request at a time.",
+			cheaper = fmt.Sprintf("Make its work at %s cheaper, or move it out of this goroutine, which serves one request at a time.",
 				diagnose.At(at))
 		}
 		f.Title += ", which spends " + does
@@ -85,9 +85,9 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "%s spends %s", who, does))
 		f.Remedy = cheaper + " " + f.Remedy
 	} else if text, _, share := p.Meanwhile(s); text != "" {
-		f.Title += ", which meanwhile " + text
+		f.Title += ", which " + text
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,
-			"meanwhile it %s (%s of the wait)", text, diagnose.Percent(share)))
+			"during the wait, it %s (%s of the wait)", text, diagnose.Percent(share)))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, one.Utilization, diagnose.Ratio,
 		"%s is busy %s of the time, %s per request: %s requests/s at most (utilisation law)",

@@ -81,7 +81,7 @@ func TestServesAlone(t *testing.T) {
 		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(working).Path(own, lone(400))
 	if found := Expect(t, wait.Channel, itself, "channel-bottleneck at store.go:52"); len(found) == 1 {
 		if f := found[0]; !strings.Contains(f.Title, "of its time at store.go:52") ||
-			!strings.HasPrefix(f.Remedy, "Make what it does at store.go:52 cheaper") {
+			!strings.HasPrefix(f.Remedy, "Make its work at store.go:52 cheaper") {
 			t.Errorf("works itself: title %q, remedy %q", f.Title, f.Remedy)
 		}
 	}

@@ -20,16 +20,16 @@ import (
 // A request that ends another's wait releases a slot. A goroutine of the service
 // that ends it is a consumer, and Little's law says whether there are too few: if
 // more requests wait than there are consumers, there is a queue. A goroutine that
-// the request started is no queue but works for it, and the wait counts as what that
+// the request started is not a queue but works for it, and the wait counts as what that
 // goroutine waits for.
 var Channel = diagnose.Analyzer{
 	Name:  "channel",
 	Stage: diagnose.Wait,
-	Doc: "Groups waits at channels, selects, conditions and WaitGroups by place, from 20 % of request time or half of the " +
+	Doc: "Groups waits at channels, selects, conditions and WaitGroups by place, at least 20 % of request time or half of the " +
 		"tail's extra time. If another request ends the wait (it releases a slot) or a semaphore's Acquire is on the stack, " +
 		"concurrency is limited. If a goroutine that outlives requests ends it, and more requests wait than there are such " +
 		"goroutines (by Little's law), it is a queue: one goroutine is a bottleneck, several that mostly wait themselves are " +
-		"a limit. A wait for goroutines that the request started counts as what those wait for.",
+		"a limit. A wait for goroutines that the request started counts as whatever those wait for.",
 	Causes: []diagnose.Cause{channelCause, limitCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runChannel,
@@ -50,7 +50,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				limits = append(limits, s)
 			case ownWork:
 				if s.Share >= waitgain.LeastShare {
-					p.Reject("channel-bottleneck", "requests wait %s of their time at %s, for goroutines "+
+					p.Reject("channel-bottleneck", "requests spend %s of their time waiting at %s, for goroutines "+
 						"that work for them alone", diagnose.Percent(s.Share), diagnose.At(s.Place))
 				}
 			}
@@ -96,7 +96,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // queue for its work: at less, a queue for one server is shorter than its service (M/M/1: U/(1-U)).
 const leastWorking = 0.5
 
-// readyOnSaturated returns the part of a wait, 0 to 1, in which who ends it is ready to run while the host's CPUs are used up, by
+// readyOnSaturated returns the part of a wait, 0 to 1, in which who ends it is ready to run while the host's CPUs are saturated, by
 // whomever. That part is the queue for the CPUs: neither more goroutines nor more slots shorten it.
 func readyOnSaturated(p *diagnose.Pass, s waits.Site) float64 {
 	if !p.CPU().Saturated() {
@@ -108,8 +108,8 @@ func readyOnSaturated(p *diagnose.Pass, s waits.Site) float64 {
 // rejectReady says of a wait that would count if who ends it did not wait for a CPU that it does.
 func rejectReady(p *diagnose.Pass, cause string, s waits.Site, ready float64, who string) {
 	if ready > 0 && s.Share >= waitgain.LeastShare {
-		p.Reject(cause, "requests wait %s of their time at %s, but for %s of that %s runs or waits for one of the CPUs, which are used up",
-			diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready), who)
+		p.Reject(cause, "requests spend %s of their time waiting at %s, but for %s of that %s runs or waits for one of the CPUs, "+
+			"which are saturated", diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready), who)
 	}
 }
 
@@ -227,7 +227,7 @@ func bottleneck(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Fin
 	doing := "at a channel"
 	switch callstack.Channel(s.Part.Stack) {
 	case callstack.Sending:
-		doing = "to hand over on a channel"
+		doing = "to send on a channel"
 	case callstack.Receiving:
 		doing = "to receive from a channel"
 	}
@@ -287,7 +287,7 @@ func crowd(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, e waits.Ender) {
 func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who string) {
 	if text, _, part := p.Meanwhile(s); text != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio,
-			"meanwhile %s %s (%s of the wait)", who, text, diagnose.Percent(part)))
+			"during the wait, %s %s (%s of the wait)", who, text, diagnose.Percent(part)))
 	}
 }
 
@@ -304,7 +304,7 @@ func beforeWorker(p *diagnose.Pass, s waits.Site) float64 {
 }
 
 // beforeOne returns the part of a wait for one goroutine that is queueing, 0 to 1. The
-// time that the goroutine itself waits on behalf of a request, such as for an answer,
+// time that the goroutine itself waits on behalf of a request, such as for a response,
 // remains however many goroutines there are; its running time can be reduced.
 func beforeOne(p *diagnose.Pass, s waits.Site, one breakdown.Serial) float64 {
 	if !(s.NS > 0) {
@@ -314,7 +314,7 @@ func beforeOne(p *diagnose.Pass, s waits.Site, one breakdown.Serial) float64 {
 }
 
 // turn returns how long, in ns of the mean request, requests wait at other places for a site's
-// workers to serve them: a request that hands over on one channel waits for its answer on
+// workers to serve them: a request that hands over on one channel waits for its result on
 // another, so the first wait is only queueing.
 func turn(p *diagnose.Pass, s waits.Site) (ns float64) {
 	entry, w := p.Ender(s.Part).Entry, p.Waits()

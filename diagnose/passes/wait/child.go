@@ -27,7 +27,7 @@ var Child = diagnose.Analyzer{
 	Name:  "child",
 	Stage: diagnose.Wait,
 	Doc: "Sums the time that requests wait for processes that they started, and the CPU that these processes and their start " +
-		"take. They count from 15 % of request time or, on saturated CPUs, of the load's CPU.",
+		"take: at least 15 % of request time or, on saturated CPUs, of the load's CPU.",
 	Causes: []diagnose.Cause{execCause},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedProcess},
 	Run:    runChild,
@@ -59,13 +59,13 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "exec-per-request", Share: share, ShareOf: of, Confidence: findings.High, Where: where,
 		Title: fmt.Sprintf("Requests start processes%s and wait for them: %s of %s", at, diagnose.Percent(share), whole),
-		Remedy: fmt.Sprintf("Do what the command%s does within the service, keep one process running and send it the "+
-			"requests, or cache its answers; otherwise limit how many run at a time.", at),
+		Remedy: fmt.Sprintf("Do the work of the command%s within the service, keep one process running and send it the "+
+			"requests, or cache its output; otherwise limit how many run at a time.", at),
 	}
 	diagnose.Promise(&f, p.Freed(share, starting*max(0, p.Own()), busy))
 	if ns := w.NS(callstack.ChildWait); ns > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
-			"the mean request waits %s of its %s for processes to start, answer and end", diagnose.Span(ns),
+			"the mean request waits %s of its %s for processes to start, respond and exit", diagnose.Span(ns),
 			diagnose.Span(w.MeanNS())))
 	}
 	if starting > 0 {

@@ -9,7 +9,7 @@
 //
 // The place that waits is seldom the place to change. Each analyzer follows the
 // wait to the goroutine that ended it (the holder of a lock, the consumer of a
-// channel, the request in flight) and names what that one did meanwhile.
+// channel, the request in flight) and names what that one did in that time.
 package wait
 
 import "github.com/redline-go/redline/diagnose"

@@ -18,7 +18,7 @@ import (
 var Flight = diagnose.Analyzer{
 	Name:  "flight",
 	Stage: diagnose.Wait,
-	Doc: "Sums waits for a computation that another request does for all, from 20 % of request time or half of the tail's " +
+	Doc: "Sums waits for a computation that another request does for all, at least 20 % of request time or half of the tail's " +
 		"extra time: inside a single-flight group, and if a request that went through the same function wakes all waiters at " +
 		"once (a closed channel, a WaitGroup). If the computing request waits for something outside, that is the root " +
 		"cause.",

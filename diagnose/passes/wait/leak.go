@@ -50,7 +50,7 @@ var Leak = diagnose.Analyzer{
 	Stage: diagnose.Wait,
 	Doc: "Subtracts the goroutine profile at the beginning of the steady span from that at its end, by stack. A kind of " +
 		"goroutine leaks if it grew by 100 and by a quarter of all at the end, while the runtime's count rose in each " +
-		"quarter of the span and requests in progress did not.",
+		"quarter of the span and requests in flight did not.",
 	Causes: []diagnose.Cause{leakCause},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	Run:    runLeak,
@@ -74,7 +74,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	if more, ok := risen(p.Series(series.LoadInFlight, "").Values); ok && more > underWay*float64(growth.by) {
-		p.Reject("goroutine-leak", "goroutines at %s grew by %d, and requests in progress by %s",
+		p.Reject("goroutine-leak", "goroutines at %s grew by %d, and requests in flight by %s",
 			diagnose.At(growth.at), growth.by, diagnose.Number(more))
 		return nil, nil
 	}
@@ -210,21 +210,21 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 	}
 	if at, ok := leftBy(p, g.entry); ok {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Count,
-			"requests start them at %s and end before them", diagnose.At(at)))
+			"requests start them at %s and finish before them", diagnose.At(at)))
 		if !p.Stacks.User(g.at) { // nothing of the user's is on their stacks
 			f.Where = diagnose.WhereOf(at)
 			f.Where.Detail = "in " + callstack.Short(g.entry)
 			f.Title = fmt.Sprintf("Goroutines of %s, started at %s, pile up: %s more in %s", callstack.Short(g.entry), diagnose.At(at),
 				diagnose.Number(float64(g.by)), diagnose.Span(1e9*seconds))
-			f.Remedy = fmt.Sprintf("End what %s starts together with the request: close, stop or cancel it (defer), or make it once "+
-				"and keep it.", diagnose.At(at))
+			f.Remedy = fmt.Sprintf("End whatever %s starts together with the request: close, stop or cancel it (defer), or make it once "+
+				"and reuse it.", diagnose.At(at))
 		}
 	}
 	if at, ok := dialler(p); ok && measured.ClientConn(g.entry) && !p.Stacks.User(g.at) {
 		f.Where = diagnose.WhereOf(at)
 		f.Title = fmt.Sprintf("Connections of an HTTP client, opened at %s, pile up with their goroutines: %s more in %s",
 			diagnose.At(at), diagnose.Number(float64(g.by)), diagnose.Span(1e9*seconds))
-		f.Remedy = fmt.Sprintf("Make the client that is called at %s, or its Transport, once and share it: each call leaves "+
+		f.Remedy = fmt.Sprintf("Make the client called at %s, or its Transport, once and share it: each call leaves "+
 			"connections of its own behind.", diagnose.At(at))
 	}
 	if n := named(p, g); n > 0 {

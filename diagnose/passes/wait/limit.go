@@ -87,13 +87,13 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 			"CPUs would carry)", diagnose.Number(max(1, inside)), diagnose.Number(max(2, wanted)))
 	}
 	if callstack.Limited(s.Part.Stack) {
-		f.Remedy += ", as far as the other end can serve that many, and read answers to their end at once."
+		f.Remedy += ", as far as the other end can serve that many, and read responses to the end promptly."
 	} else {
-		f.Remedy += ", and hold a slot only for the part that needs it."
+		f.Remedy += ", and hold a slot only for the work that needs it."
 	}
 	if _, kind, part := p.Meanwhile(s); kind.Call() && part >= mostlyCalls {
 		// What holds the slot takes as long as the call: without it there is no queue either.
-		f.Remedy += fmt.Sprintf(" %s of that time goes into a call: an answer that is the same for many requests is worth keeping, "+
+		f.Remedy += fmt.Sprintf(" %s of that time goes into a call: if its response is the same for many requests, cache it, "+
 			"which saves the call and the queue for it.", diagnose.Percent(part))
 	}
 	return f
@@ -122,11 +122,11 @@ func limitedOwn(p *diagnose.Pass, s waits.Site, v waitgain.Verdict, here, starte
 	}
 	p.Reached("concurrency-limit", nil) // whatever the goroutines wait for, they wait in turn
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, started, diagnose.Count,
-		"a request starts %s here and waits %s until one ends", diagnose.Counted(started, "goroutine", "goroutines"),
+		"a request starts %s here and waits %s until one finishes", diagnose.Counted(started, "goroutine", "goroutines"),
 		diagnose.Counted(s.Part.Times, "time", "times")))
 	meanwhile(p, &f, s, "the goroutine")
-	f.Remedy = fmt.Sprintf("Raise the limit at %s from %s to %s if the goroutines do not need each other's results (to less if what they "+
-		"ask cannot serve as many). If they do, the limit is right, and one call for all of them saves the time.", at, limit,
+	f.Remedy = fmt.Sprintf("Raise the limit at %s from %s to %s if the goroutines do not need each other's results (to less if the "+
+		"service they call cannot serve as many). If they do, the limit is right, and one call for all of them saves the time.", at, limit,
 		diagnose.Number(max(here+1, started)))
 	return f
 }

@@ -89,14 +89,14 @@ func TestLimitOfOne(t *testing.T) {
 		if len(found) == 1 && (!strings.Contains(found[0].Title, c.title) || found[0].GainCeiling < c.least) {
 			t.Errorf("%s: worth %.2fx: %s", name, found[0].GainCeiling, found[0].Title)
 		}
-		if len(found) == 1 && !strings.Contains(found[0].Remedy, "100 % of that time goes into a call: an answer that is the same") {
+		if len(found) == 1 && !strings.Contains(found[0].Remedy, "100 % of that time goes into a call: if its response is the same") {
 			t.Errorf("%s: the call makes the queue, and not the limit alone: %s", name, found[0].Remedy)
 		}
 	}
 	// Its holder computes, and the CPUs are full.
 	found := Expect(t, wait.Channel, slot(computing("net/http.(*conn).serve"), 1.98, 1.7), "concurrency-limit at cache.go:41")
 	if len(found) == 1 && found[0].GainCeiling > 1.2 {
-		t.Errorf("worth %.2fx on CPUs that are used up", found[0].GainCeiling)
+		t.Errorf("worth %.2fx on CPUs that are saturated", found[0].GainCeiling)
 	}
 	if len(found) == 1 && strings.Contains(found[0].Remedy, "goes into a call") {
 		t.Errorf("no call: %s", found[0].Remedy)

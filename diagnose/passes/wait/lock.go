@@ -23,8 +23,8 @@ import (
 var Lock = diagnose.Analyzer{
 	Name:  "lock",
 	Stage: diagnose.Wait,
-	Doc: "Groups lock waits of the anatomy by the type or function that locks. A group counts from 20 % of request time, or " +
-		"half of the tail's extra time. The blocked frame distinguishes read locks from write locks; the mutex profile, if " +
+	Doc: "Groups lock waits of the anatomy by the type or function that locks. A group counts at 20 % of request time or more, " +
+		"or half of the tail's extra time. The blocked frame distinguishes read locks from write locks; the mutex profile, if " +
 		"there is one, names the holder.",
 	Causes: []diagnose.Cause{lockCause, writerCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
@@ -53,7 +53,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		v, ok := waitgain.Decide(p, s.Scaled(1-ready), nature)
 		if !ok {
 			if _, all := waitgain.Decide(p, s, waitgain.Serial); all {
-				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s "+
+				p.Reject("lock-contention", "requests spend %s of their time waiting for the lock at %s, but for %s "+
 					"of that its holder is ready to run and waits for a CPU",
 					diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready))
 			}
@@ -78,7 +78,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy = remedyLock(cause, s.Place, held)
 		if under := p.Under(s, held.Function); under != "" && !waiting {
 			f.Title += ", held while " + under
-			f.Remedy = fmt.Sprintf("Do that outside the lock (%s) and take the lock only to publish the result; or shard the "+
+			f.Remedy = fmt.Sprintf("Do that outside the lock (%s) and take the lock only to publish the result, or shard the "+
 				"lock by key.", under)
 		} else if waiting {
 			whileItWaits(p, &f, s, text)
@@ -95,12 +95,12 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// whileItWaits says what a lock's holder waits for meanwhile, in words.
+// whileItWaits says in words what a lock's holder waits for.
 func whileItWaits(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, what string) {
-	f.Title += ", whose holder meanwhile " + what
+	f.Title += ", whose holder " + what
 	if within := locking(p, s); within != "" {
-		f.Remedy = fmt.Sprintf("%s takes the lock: do what its holder waits for on a goroutine of its own, or use a "+
-			"version that does not lock around it.", within)
+		f.Remedy = fmt.Sprintf("%s takes the lock: move the holder's wait to a goroutine of its own, or use a "+
+			"version that does not hold the lock around it.", within)
 	}
 }
 
@@ -149,7 +149,7 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who strin
 			at := waits.PlaceOf(work)
 			f.Title += fmt.Sprintf("; %s holds it in the background, %s of that in %s %s", callstack.Short(
 				held.Function), diagnose.Percent(part), within(at.Function, held.Function), diagnose.At(at))
-			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the "+
+			f.Remedy = fmt.Sprintf("Do the work of %s without the lock, and take the lock only to publish the "+
 				"result, or for one item at a time.", callstack.Short(held.Function))
 			return
 		}
@@ -179,10 +179,10 @@ func remedyLock(cause string, waiting, holding code.Frame) string {
 	name := callstack.Short(callstack.Unwrapped(at.Function)) // a deferred Unlock is charged to a wrapper
 	if cause == "rwlock-writer" {
 		return fmt.Sprintf("Shorten the write section in %s, or build the new value outside the lock and "+
-			"publish it with atomic.Pointer so that readers never block.", name)
+			"publish it with atomic.Pointer, so that readers never block.", name)
 	}
 	return fmt.Sprintf("Do less between Lock and Unlock in %s (move I/O, encoding and allocation out), or "+
-		"shard the lock by key; for counters use sync/atomic.", name)
+		"shard the lock by key; for counters, use sync/atomic.", name)
 }
 
 // holder returns the function that released the lock with most of the delay, and

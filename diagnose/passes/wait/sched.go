@@ -42,10 +42,10 @@ const halfBusy = 0.5
 var Sched = diagnose.Analyzer{
 	Name:  "sched",
 	Stage: diagnose.Wait,
-	Doc: "Looks at the time requests are runnable, from 30 % of request time or half of the tail's extra time. If requests " +
-		"themselves saturate the CPUs, or other programs use half of them and more than the service, that is a symptom and not " +
-		"reported; it is reported if 30 % of the service's CPU goes into background work, or if CPUs are not saturated on " +
-		"average (bursts).",
+	Doc: "Looks at the time that requests are runnable, at least 30 % of request time or half of the tail's extra time. If " +
+		"requests themselves saturate the CPUs, or other programs use half of them and more than the service, that is a symptom " +
+		"and is not reported; it is reported if at least 30 % of the service's CPU goes into background work, or if CPUs are not " +
+		"saturated on average (bursts).",
 	Causes: []diagnose.Cause{schedCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSched,
@@ -82,7 +82,7 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy = fmt.Sprintf("Limit the background work at %s or move it elsewhere: it takes CPUs from "+
 			"requests.", diagnose.At(where))
 	} else if !p.Load().Open && p.CPU().Use() >= halfBusy {
-		// In a closed loop the next request arrives as soon as one is answered, so
+		// In a closed loop the next request arrives as soon as one finishes, so
 		// requests meet at the CPUs whatever they do there (coupon-redeem at 73 %).
 		f.Confidence = findings.Low
 	}
@@ -98,18 +98,18 @@ func behindOthers(p *diagnose.Pass, background float64) bool {
 	runnable := diagnose.Percent(w.Share(callstack.Queued))
 	blocked := w.Share(callstack.SyncWait, callstack.FileWait, callstack.SyscallWait)
 	if blocked >= waitgain.LeastShare && background < leastBackground {
-		// A thread keeps its P for a while after it entered the kernel, and others
-		// wait for that P (draft-autosave).
-		p.Reject(cause, "requests are runnable %s of their time because others of them are in system calls", runnable)
+		// A thread keeps its P for a while after it entered the kernel, and other
+		// requests wait for that P (draft-autosave).
+		p.Reject(cause, "requests are runnable for %s of their time because other requests are in system calls", runnable)
 		return true
 	}
 	if c := p.CPU(); c.Busy-c.Used() >= max(halfBusy*c.CPUs, c.Target+c.Children) {
-		p.Reject(cause, "requests are runnable %s of their time, but other programs use %s of %s CPUs, more than the service",
+		p.Reject(cause, "requests are runnable for %s of their time, but other programs use %s of %s CPUs, more than the service",
 			runnable, diagnose.Times(c.Busy-c.Used()), diagnose.Number(c.CPUs))
 		return true
 	}
 	if list, ok := p.Background(); ok && len(list) > 0 && list[0].Share >= leastBackground && !list[0].Started {
-		p.Reject(cause, "requests are runnable %s of their time because %s takes %s of the service's CPU: that "+
+		p.Reject(cause, "requests are runnable for %s of their time because %s takes %s of the service's CPU: that "+
 			"is background-work", runnable, callstack.Short(list[0].Place.Function), diagnose.Percent(list[0].Share))
 		return true
 	}
@@ -138,7 +138,7 @@ func queues(p *diagnose.Pass, f *diagnose.Finding, background float64) bool {
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
 		return true
 	case share >= leastQueued && saturated:
-		p.Reject("sched-latency", "requests are runnable %s of their time because they themselves keep the CPUs busy",
+		p.Reject("sched-latency", "requests are runnable for %s of their time because they themselves keep the CPUs busy",
 			diagnose.Percent(share))
 	}
 	return false

@@ -12,9 +12,9 @@ import (
 // mostHelpers is how many helpers, one around the other, are looked through.
 const mostHelpers = 3
 
-// section returns the function that holds a lock through helpers, such as lock and unlock of transfer.sh: what takes it only takes
-// it, what releases it only releases it, and the same function called both. What runs in between is that one's. Helpers may have
-// helpers: LedisDB locks a batch through a locker's Lock.
+// section returns the function that holds a lock through helpers, such as lock and unlock of transfer.sh: one only takes
+// it, the other only releases it, and the same function calls both. Whatever runs in between belongs to that function. Helpers
+// may have helpers: LedisDB locks a batch through a locker's Lock.
 // all are the waits for locks. ok is false where a function takes and releases the lock itself.
 func section(p *diagnose.Pass, s waits.Site, all []waits.Site) (at code.Frame, ok bool) {
 	takers := usersOf(p, s.Part.Stack)

@@ -24,7 +24,7 @@ var Sleep = diagnose.Analyzer{
 	Stage: diagnose.Wait,
 	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the tick of a " +
 		"goroutine that requests wait for. Long polls are recognised and not reported; a library that sleeps before it looks " +
-		"again is none. They count from 20 % of request time or half of the tail's extra time.",
+		"again is not one. The waits must take at least 20 % of request time or half of the tail's extra time.",
 	Causes: []diagnose.Cause{sleepCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSleep,
@@ -36,7 +36,7 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.EventWait)) {
 		if s.Share >= waitgain.LeastShare || s.Tail >= waitgain.LeastTail {
-			p.Reject("sleep", "requests wait %s of their time at %s for an event, as their caller intends: a long "+
+			p.Reject("sleep", "requests spend %s of their time waiting at %s for an event, as their caller intends: a long "+
 				"poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
 		}
 	}
@@ -46,7 +46,7 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		if l := p.Load(); v.Of == diagnose.OfRequest && l.Instant() {
-			p.Reject("sleep", "requests wait %s of their time for a timer at %s, but 99 of 100 end within %s at the "+
+			p.Reject("sleep", "requests spend %s of their time waiting for a timer at %s, but 99 of 100 finish within %s at the "+
 				"requested rate", diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Span(l.P99))
 			continue
 		}
@@ -78,8 +78,8 @@ func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 		pkg, _ := callstack.Split(s.Part.Stack[i].Function)
 		if strings.Contains(pkg, "retry") || strings.Contains(pkg, "backoff") {
 			return "between attempts in " + callstack.Short(s.Part.Stack[i].Function),
-				"Find out why attempts at " + at + " fail, and keep it from happening: requests that change the same thing can take " +
-					"turns. What must be tried again can be after a shorter pause."
+				"Find out why attempts at " + at + " fail, and prevent it: requests that change the same data can take " +
+					"turns. If attempts must be repeated, shorten the pause."
 		}
 		if pkg != "time" {
 			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
@@ -93,10 +93,10 @@ func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 	}
 	switch {
 	case callstack.Deadline(s.Part.Waker):
-		return "until a deadline passes", "Find what the request waits for at " + at + ": the deadline passes before it comes."
+		return "until a deadline passes", "Find out what the request waits for at " + at + ": the deadline passes before it arrives."
 	case strings.HasSuffix(within, ".flock"):
-		return "for a timer of " + within, "Open the file once and keep it open, instead of for each request at " + at + ": " + within +
-			" tries again and again to lock what another request has open."
+		return "for a timer of " + within, "Open the file once and keep it open, instead of opening it in each request at " + at +
+			": " + within + " tries again and again to lock a file that another request has open."
 	case within != "":
 		return "for a timer of " + within, "Shorten the delay of " + within + ", which " + at + " waits for: a setting of the " +
 			"library, such as the time after which it sends a batch that is not full, or the pause between attempts."

@@ -31,7 +31,7 @@ var Spawn = diagnose.Analyzer{
 	Name:  "spawn",
 	Stage: diagnose.CPUUse,
 	Doc: "Compares goroutines created per request (from the trace) and the CPU of starting, growing and ending them (from " +
-		"the CPU profile) with 8 per request and 8 % of CPU; both must be exceeded.",
+		"the CPU profile) with 8 per request and 8 % of CPU; both must be reached.",
 	Causes: []diagnose.Cause{churnCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy, diagnose.NeedCPUProfile},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {

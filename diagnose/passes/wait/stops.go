@@ -22,8 +22,8 @@ var Stops = diagnose.Analyzer{
 	Name:  "stops",
 	Stage: diagnose.Wait,
 	Doc: "Sums the time in which requests, and goroutines that they wait for, stand still because the program stops the world " +
-		"(runtime.ReadMemStats, a dump of all goroutines or of the heap, GOMAXPROCS), by the place that calls. It counts from " +
-		"10 % of request time or half of the tail's extra time.",
+		"(runtime.ReadMemStats, a dump of all goroutines or of the heap, GOMAXPROCS), by the place that calls. It counts at " +
+		"10 % of request time or more, or half of the tail's extra time.",
 	Causes: []diagnose.Cause{stopsCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runStops,
@@ -37,8 +37,8 @@ func runStops(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		if l := p.Load(); v.Of == diagnose.OfRequest && l.Instant() {
-			p.Reject("stops-the-world", "requests wait %s of their time while %s stops the world, but 99 of 100 end within %s at "+
-				"the requested rate", diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Span(l.P99))
+			p.Reject("stops-the-world", "requests spend %s of their time waiting while %s stops the world, but 99 of 100 finish within %s "+
+				"at the requested rate", diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Span(l.P99))
 			continue
 		}
 		f := v.Finding(p, "stops-the-world", s)
@@ -89,12 +89,12 @@ func stopsOfWorld(p *diagnose.Pass) []waits.Site {
 	return list
 }
 
-// stopper is what stops the world at a place: the function that is called, and the library that calls it; "" if the service
-// does.
+// stopper is what stops the world at a place: the function that is called, "" if that is unknown, and the library that calls
+// it, "" if the service does.
 func stopper(p *diagnose.Pass, stack []code.Frame) (called, library string) {
 	_, inner := callstack.StopOf(stack)
 	if inner == 0 {
-		return "what stops the world", ""
+		return "", ""
 	}
 	called = callstack.Short(stack[inner-1].Function)
 	for _, f := range stack[inner:] {
@@ -122,13 +122,13 @@ func halting(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 		what = "to read memory statistics"
 		remedy = fmt.Sprintf("Read runtime/metrics at %s instead of %s: metrics.Read does not stop the world.", at, called)
 		if library != "" {
-			remedy = fmt.Sprintf("Have %s called less often, or use a version or a collector that reads runtime/metrics instead of "+
+			remedy = fmt.Sprintf("Call %s less often, or use a version or a collector that reads runtime/metrics instead of "+
 				"calling %s: metrics.Read does not stop the world.", library, called)
 		}
 	case callstack.Dump:
 		what = "to see all goroutines"
 		remedy = fmt.Sprintf("Call %s on demand, not %s at %s. debug.Stack gives the caller's own stack and "+
-			"runtime.NumGoroutine the number of goroutines, and neither stops the world.", called, often, at)
+			"runtime.NumGoroutine the number of goroutines; neither stops the world.", called, often, at)
 	case callstack.HeapDump:
 		what = "to write the heap to a file"
 		remedy = fmt.Sprintf("Write a heap dump on demand, not %s at %s. A heap profile (runtime/pprof) does not stop the world.",
@@ -137,8 +137,10 @@ func halting(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 		what = "to change GOMAXPROCS"
 		remedy = fmt.Sprintf("Set GOMAXPROCS once, as the service starts, not at %s; GOMAXPROCS(0) reads it without a stop.", at)
 	default:
-		what = "with " + called
-		remedy = fmt.Sprintf("Call %s once, or on demand, not %s at %s.", called, often, at)
+		what, remedy = "with a call", fmt.Sprintf("Make that call once, or on demand, not %s at %s.", often, at)
+		if called != "" {
+			what, remedy = "with "+called, fmt.Sprintf("Call %s once, or on demand, not %s at %s.", called, often, at)
+		}
 	}
 	if library != "" && why != callstack.Statistics {
 		remedy += " " + library + " calls it."

@@ -51,14 +51,14 @@ func TestStopsForWhat(t *testing.T) {
 		frames, title, remedy string
 	}{
 		{reads, "to read memory statistics", "Read runtime/metrics at web.go:9 instead of runtime.ReadMemStats"},
-		{reads + " " + client, "to read memory statistics", "Have prometheus.(*goCollector).Collect called less often, or use a version"},
+		{reads + " " + client, "to read memory statistics", "Call prometheus.(*goCollector).Collect less often, or use a version"},
 		{"runtime.Stack runtime/pprof.writeGoroutineStacks runtime/pprof.(*Profile).WriteTo", "to see all goroutines",
 			"Call pprof.(*Profile).WriteTo on demand, not for each request at web.go:9"},
 		{"runtime.goroutineProfileWithLabelsConcurrent runtime/pprof.(*Profile).WriteTo", "to see all goroutines", "runtime.NumGoroutine"},
 		{"runtime/debug.WriteHeapDump", "to write the heap to a file", "on demand, not for each request at web.go:9"},
 		{"runtime.stopTheWorldGC runtime.GOMAXPROCS", "to change GOMAXPROCS", "as the service starts, not at web.go:9"},
 		{"runtime.reread", "with runtime.reread", "Call runtime.reread once, or on demand"},
-		{"", "with what stops the world", "on demand"},
+		{"", "with a call", "Make that call once, or on demand"},
 	} {
 		found := Expect(t, wait.Stops, stopped(idle(), 30*ms, append(strings.Fields(c.frames), stats)...), "stops-the-world at web.go:9")
 		if len(found) == 1 && (!strings.Contains(found[0].Title, c.title+":") || !strings.Contains(found[0].Remedy, c.remedy)) {

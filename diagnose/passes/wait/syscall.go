@@ -22,8 +22,8 @@ var Syscall = diagnose.Analyzer{
 	Name:  "syscall",
 	Stage: diagnose.Wait,
 	Doc: "Sums time in system calls other than the network's and the disk's (disk-sync): reads of files, cgo and the " +
-		"rest, made by requests or by a goroutine that they wait for. They count from 20 % of request time or half of the tail's " +
-		"extra time. Writes of loggers belong to cpu-logging.",
+		"rest, made by requests or by a goroutine that they wait for. They must take at least 20 % of request time or half of " +
+		"the tail's extra time. Writes of loggers belong to cpu-logging.",
 	Causes: []diagnose.Cause{syscallCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSyscall,
@@ -50,8 +50,8 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			own = append(own, s)
 		default:
 			if f, ok := inCalls(p, s, waitgain.Serial); ok {
-				f.Remedy = fmt.Sprintf("Keep the result of the call at %s for the next requests, or call less there: requests wait for "+
-					"the one goroutine that makes it.", diagnose.At(s.Place))
+				f.Remedy = fmt.Sprintf("Cache the result of the call at %s for the next requests, or call less often there: requests "+
+					"wait for the one goroutine that makes it.", diagnose.At(s.Place))
 				if at, ok := p.Stacks.Place(s.Part.Stack); ok {
 					p.Cover(f, at.Function)
 				}
@@ -69,7 +69,7 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// counts reports whether a wait is in a system call that is no write to a file.
+// counts reports whether a wait is in a system call that is not a write to a file.
 func counts(p *diagnose.Pass, kind callstack.Wait, stack []code.Frame) bool {
 	return kind == callstack.SyscallWait || kind == callstack.FileWait && !p.Stacks.Roles(stack).Has(callstack.FileWrite)
 }

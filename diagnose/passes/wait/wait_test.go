@@ -96,8 +96,8 @@ func TestLockOfALogger(t *testing.T) {
 	calls := locked(breakdown.StateSelect, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
 		"shop/logs.(*hook).Fire@hook.go:25")
 	found := Expect(t, wait.Lock, calls, "lock-contention at cache.go:41")
-	if len(found) == 1 && (!strings.HasSuffix(found[0].Title, "whose holder meanwhile waits (HTTP call) at hook.go:25") ||
-		!strings.HasPrefix(found[0].Remedy, "logrus.(*Entry).fireHooks takes the lock: do what its holder waits for")) {
+	if len(found) == 1 && (!strings.HasSuffix(found[0].Title, "whose holder waits for an HTTP call at hook.go:25") ||
+		!strings.HasPrefix(found[0].Remedy, "logrus.(*Entry).fireHooks takes the lock: move the holder's wait to a goroutine of its own")) {
 		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
 	}
 	Expect(t, wait.Lock, locked(breakdown.StateSyscall, "syscall.write", "os.(*File).Write", logrus+"(*Entry).write"))
@@ -456,7 +456,7 @@ func TestSchedBehindCalls(t *testing.T) {
 	Expect(t, wait.Sched, b)
 }
 
-// Goroutines that pile up while requests in progress do not.
+// Goroutines that pile up while requests in flight do not.
 func TestLeak(t *testing.T) {
 	watch := []string{"runtime.gopark", "shop/cache.(*watcher).watch@cache.go:130"}
 	climbs := func(from, by float64) func(int) float64 {
@@ -517,7 +517,7 @@ func TestLeakOfPools(t *testing.T) {
 		Wait(breakdown.StateNetwork, 60*ms, 1, "net.(*netFD).connect", "github.com/lib/pq.(*Connector).open",
 			"database/sql.(*DB).conn", open)
 	f := ExpectFirst(t, suite.All(), b, "db-pool-churn").Findings[0]
-	if !strings.Contains(f.Title, "therefore blocked goroutines pile up") {
+	if !strings.Contains(f.Title, ", so blocked goroutines pile up") {
 		t.Error(f.Title)
 	}
 }

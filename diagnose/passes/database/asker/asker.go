@@ -159,7 +159,7 @@ func Counted(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 	if len(a.Callers) == 1 {
 		parts = []string{diagnose.At(a.Callers[0].Place)}
 	} else if rest > 0.005 {
-		parts = append(parts, fmt.Sprintf("others (%s)", diagnose.Percent(rest)))
+		parts = append(parts, fmt.Sprintf("other places (%s)", diagnose.Percent(rest)))
 	}
 	each := demand.PerRequest(p, a.Calls)
 	most := ""

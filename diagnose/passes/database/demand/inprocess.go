@@ -10,7 +10,7 @@ import (
 )
 
 // InProcess reports whether the service's database is within its process:
-// statements run on the service's CPUs, and none of them waits for an answer. If a
+// statements run on the service's CPUs, and none of them waits for a response. If a
 // server reported statements it is not, whatever else the binary links.
 func InProcess(p *diagnose.Pass) bool {
 	if all := p.Statements(); all != nil && len(all.Statements) > 0 {

@@ -70,8 +70,8 @@ func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.G
 }
 
 // Executing bounds the gain of removing a part, 0 to 1, of what the server executes while
-// the host's CPUs are used up: statements share the CPUs, so their CPU is proportional to
-// their execution time, whatever requests wait for meanwhile. others also bound it. The
+// the host's CPUs are saturated: statements share the CPUs, so their CPU is proportional to
+// their execution time, whatever requests wait for in the meantime. others also bound it. The
 // factor is 1 if the server does not run on this host or CPUs are idle. The CPU for opening
 // sessions belongs to no statement and is not saved.
 func Executing(p *diagnose.Pass, part float64, others ...laws.Resource) laws.Gain {
@@ -103,7 +103,7 @@ func Spared(p *diagnose.Pass, share, part, own float64) laws.Gain {
 
 // Executed returns the part of the waits for the database in which it executes
 // statements, 0 to 1. The rest is round trips, and goroutines that have their
-// answer and queue for a CPU. 1 if unknown.
+// result and queue for a CPU. 1 if unknown.
 func Executed(p *diagnose.Pass) float64 {
 	waits := p.Waits().NS(callstack.DatabaseWait, callstack.PrepareWait)
 	all := p.Statements()

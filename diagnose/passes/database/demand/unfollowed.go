@@ -9,7 +9,7 @@ import (
 )
 
 // unfollowed returns the part of request time, 0 to 1, in which requests wait for goroutines that the trace
-// could not follow to the end, and those run statements meanwhile, as the hooks counted them. Requests that fan
+// could not follow to the end, and those run statements in the meantime, as the hooks counted them. Requests that fan
 // out into goroutines of goroutines wait for more of them than a trace keeps. It is an upper bound, because some
 // of the statements may run at the same time.
 func unfollowed(p *diagnose.Pass) float64 {

@@ -29,7 +29,7 @@ func Prepared(p *diagnose.Pass) string {
 		return "Let pgx keep prepared statements: its default exec mode does (QueryExecModeCacheStatement), so do not set " +
 			"another, and pass values as parameters." + orm
 	case p.UsesOnly(callstack.PQ):
-		return "lib/pq prepares every query with parameters again: call db.Prepare once at start-up and keep the statement, " +
+		return "lib/pq prepares every query with parameters anew: call db.Prepare once at start-up and keep the statement, " +
 			"or use pgx/stdlib, which caches statements; binary_parameters=yes in the DSN at least saves the round trip." + orm
 	case p.UsesOnly(callstack.MySQL):
 		return "Call db.Prepare once at start-up and keep the statement, or set interpolateParams=true in the DSN, which " +

@@ -122,7 +122,7 @@ func (c cost) title(share float64, of string, s database.Statement) string {
 	case c.wasteful && c.planned && node.Index == "":
 		return fmt.Sprintf("A %s of %s takes %s of %s", scanName(node.Type), node.Relation, diagnose.Percent(share), of)
 	case c.wasteful && c.planned && node.Filter == "":
-		return fmt.Sprintf("A scan of %s through %s that reads and sorts many rows for a few takes %s of %s",
+		return fmt.Sprintf("A scan of %s through %s reads and sorts many rows to return a few; that takes %s of %s",
 			node.Relation, node.Index, diagnose.Percent(share), of)
 	case c.wasteful && c.planned:
 		return fmt.Sprintf("A scan of %s through %s that discards most rows takes %s of %s", node.Relation,
@@ -142,9 +142,9 @@ func (c cost) title(share float64, of string, s database.Statement) string {
 // shuffled is the remedy for a statement that sorts by a random value. Its cost is reading and
 // sorting whole rows of which it returns few: keys alone are smaller, and the existing index finds
 // a key drawn at random.
-const shuffled = "No index serves ORDER BY a random value: all rows that the condition keeps are read and sorted for the few " +
-	"that are returned. Sort the keys alone, in a subquery (WHERE id IN (SELECT id ... ORDER BY random() LIMIT n)), " +
-	"or draw keys at random and read those rows."
+const shuffled = "Sort the keys alone, in a subquery (WHERE id IN (SELECT id ... ORDER BY random() LIMIT n)), or draw keys " +
+	"at random and read those rows. No index serves ORDER BY a random value, so all rows that match the condition are read " +
+	"and sorted for the few that are returned."
 
 // scanName names a node that reads without an index, in lower case.
 func scanName(node string) string {
@@ -164,7 +164,7 @@ func (c cost) evidence() []findings.Evidence {
 	}
 	if c.compiling >= mostlyCompiled {
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.compiling, diagnose.Ratio,
-			"the server compiles its plan (JIT) in %s of its time", diagnose.Percent(c.compiling)))
+			"compiling its plan (JIT) takes %s of the statement's time", diagnose.Percent(c.compiling)))
 	}
 	switch node := c.scan.Node; {
 	case c.planned:
@@ -211,8 +211,9 @@ func checked(c database.IndexCheck) string {
 // order.
 func (c cost) remedy(text string) string {
 	if c.compiling >= mostlyCompiled {
-		return fmt.Sprintf("Do not let the server compile the plan, which takes %s of the statement's time: jit = off for the service's "+
-			"role (ALTER ROLE ... SET jit = off), or a higher jit_above_cost. Then: ", diagnose.Percent(c.compiling)) + c.less(text)
+		return fmt.Sprintf("Stop the server from compiling the plan, which takes %s of the statement's time: set jit = off "+
+			"for the service's role (ALTER ROLE ... SET jit = off), or raise jit_above_cost. Then: ",
+			diagnose.Percent(c.compiling)) + c.less(text)
 	}
 	return c.less(text)
 }
@@ -254,26 +255,26 @@ func (c cost) otherwise(text string) string {
 	const look = "Look at EXPLAIN (ANALYZE, BUFFERS) of the statement"
 	switch {
 	case c.groups:
-		return "It groups all rows that match and then returns a page of the groups. Choose the page first (a subquery with the " +
-			"condition, ORDER BY and LIMIT), and join and group only its rows."
+		return "Choose the page first (a subquery with the condition, ORDER BY and LIMIT), and join and group only its rows. " +
+			"At present the statement groups all rows that match, and then returns a page of the groups."
 	case statement.Skips(text):
-		return "OFFSET reads the rows that it skips, so later pages cost more. Continue after the last row of the previous page " +
-			"(WHERE id > $1 ORDER BY id LIMIT n), in the order of an index. If the first page is slow too: " + look + "."
+		return "Continue after the last row of the previous page (WHERE id > $1 ORDER BY id LIMIT n), in the order of an " +
+			"index: OFFSET reads the rows that it skips, so later pages cost more. If the first page is slow too: " + look + "."
 	case statement.Counts(text):
-		const less = "Count less often (keep the result for some seconds, or in a table that writes update), show an estimate " +
-			"(pg_class.reltuples), or fetch one row more than a page shows instead of the total."
+		const less = "Count less often (cache the result for some seconds, or keep it in a table that writes update), show " +
+			"an estimate (pg_class.reltuples), or fetch one row more than a page shows instead of the total."
 		if !c.planned && statement.Filters(text) {
 			return look + ": PostgreSQL gave no plan, and its condition may lack an index. If it has one: " + less
 		}
-		return "It reads every row that it counts. " + less
+		return less + " The statement reads every row that it counts."
 	case c.returnsMany(text):
 		return manyRows(c.rows)
 	}
-	return look + "; read fewer rows, or cache the answer."
+	return look + "; read fewer rows, or cache the result."
 }
 
 // manyRows is the remedy for a statement that returns many rows per call.
 func manyRows(rows float64) string {
-	return fmt.Sprintf("It returns %s per call: filter, add up and sort in the statement, and ask for the rows and columns "+
-		"that the answer shows (WHERE, LIMIT).", diagnose.Counted(rows, "row", "rows"))
+	return fmt.Sprintf("It returns %s per call: filter, aggregate and sort in the statement, and select only the rows and "+
+		"columns that the response shows (WHERE, LIMIT).", diagnose.Counted(rows, "row", "rows"))
 }

@@ -55,14 +55,14 @@ const (
 var Query = diagnose.Analyzer{
 	Name:  "slow-query",
 	Stage: diagnose.Database,
-	Doc: "Takes the statement with most execution time, from 40 % of all and 15 % of request time. It is reported if an " +
-		"index would at least halve its work, comparing the planner's costs and the blocks it touched with the descent of an " +
-		"index and the rows wanted; without a plan, from 64 blocks and 8 blocks per row returned; and in any case if one " +
-		"execution takes 20 ms, or 5 ms of the server's CPU. A wasteful statement is reported from 25 % of execution time " +
-		"even if another leads. Statements that lack the same index are one finding. If no server counts statements, " +
-		"redline's build counts them, and the statement's part of the server's CPU is inferred from the service's waits; " +
-		"with --postgres, the server still has its plan. For SQLite without that build " +
-		"the CPU profile names the function. A fast, indexed statement is never reported for being frequent.",
+	Doc: "Takes the statement with the most execution time: at least 40 % of all, and at least 15 % of request time. It is " +
+		"reported if an index would at least halve its work, comparing the planner's costs and the blocks it touched with " +
+		"the descent of an index and the rows wanted; without a plan, at 64 blocks or more and 8 blocks or more per row " +
+		"returned; and in any case if one execution takes at least 20 ms, or 5 ms of the server's CPU. A wasteful statement " +
+		"is reported at 25 % of execution time or more even if another leads. Statements that lack the same index are one " +
+		"finding. If no server counts statements, redline's build counts them, and redline infers the statement's part of " +
+		"the server's CPU from the service's waits; with --postgres, the server still gives its plan. For SQLite without " +
+		"that build, the CPU profile names the function. A fast, indexed statement is never reported for being frequent.",
 	Causes: []diagnose.Cause{cause},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	After:  []string{"lock-wait", "cache-stampede"},
@@ -132,7 +132,7 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// askedBy names who asks for a finding's statement.
+// askedBy names who runs a finding's statement.
 func askedBy(p *diagnose.Pass, f *diagnose.Finding, at asker.By, known bool) {
 	if known {
 		at.Describe(f)
@@ -144,7 +144,8 @@ func askedBy(p *diagnose.Pass, f *diagnose.Finding, at asker.By, known bool) {
 
 // executed gives a statement's part of all execution time.
 func (c cost) executed(s database.Statement, part float64) findings.Evidence {
-	return diagnose.Fact(diagnose.FromPostgres, part, diagnose.Ratio, "the statement takes %s of all execution time: %s of %s",
+	return diagnose.Fact(diagnose.FromPostgres, part, diagnose.Ratio, "the statement takes %s of all execution time: %s of "+
+		"%s each",
 		diagnose.Percent(part), diagnose.Counted(float64(s.Calls), "call", "calls"), diagnose.Span(c.mean))
 }
 
@@ -172,7 +173,7 @@ func demanded(p *diagnose.Pass) (d databasePart, ok bool) {
 func explained(p *diagnose.Pass, c cost, text string) bool {
 	for _, f := range p.Findings("cache-stampede") {
 		if f.Where.SQL == text {
-			p.Reject("db-slow-query", "the leading statement runs in bursts, when an entry of a cache expires: %s", statement.Brief(text))
+			p.Reject("db-slow-query", "the leading statement runs in bursts, when a cache entry expires: %s", statement.Brief(text))
 			return true // once for each expiry it would do no harm
 		}
 	}
@@ -222,7 +223,7 @@ func cpuPerCall(p *diagnose.Pass, c cost, s database.Statement, part float64) (n
 	return ns
 }
 
-// reading adds what the service spends on rows to what a statement took of d. On CPUs that are used up it is
+// reading adds what the service spends on rows to what a statement took of d. On saturated CPUs it is
 // a part of these, if that is more.
 func (d databasePart) reading(p *diagnose.Pass, c cost, took, executes float64) (float64, databasePart) {
 	if !c.many {

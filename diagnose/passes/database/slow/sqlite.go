@@ -142,7 +142,7 @@ func behindOthers(p *diagnose.Pass, function string, share, part float64) float6
 }
 
 // behind returns the part of request time, 0 to 1, in which requests wait for a lock or a goroutine whose holder waits for the
-// database in a function: what is not read is not waited for there either.
+// database in a function: a statement that does not run is not waited for there either.
 func behind(p *diagnose.Pass, function string, queues ...callstack.Wait) (share float64) {
 	kinds := []callstack.Wait{callstack.DatabaseWait}
 	if demand.InProcess(p) {
@@ -156,22 +156,22 @@ func behind(p *diagnose.Pass, function string, queues ...callstack.Wait) (share 
 	return share
 }
 
-// returnsMany reports whether a statement returns many rows because it was asked for them.
+// returnsMany reports whether a statement returns many rows because they were queried.
 func returnsMany(a evidence.Asked) bool {
 	_, scans := wastefulScan(a)
 	return !scans && a.Rows >= leastMany*a.Calls && !statement.Shuffles(a.Text) && !statement.Skips(a.Text) &&
 		!statement.Counts(a.Text)
 }
 
-// readsMany promises what not reading many rows saves: what the line that asks for them makes of each too, such as a mapper's
-// values, and what its function then asks for them, as many rows again. How much of that depends on how many rows are left, and
+// readsMany promises what not reading many rows saves: also what the line that queries them makes of each, such as a mapper's
+// values, and what its function then queries for them, as many rows again. How much of that depends on how many rows are left, and
 // whether the database still looks at the others.
 func readsMany(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, by evidence.AskedBy, share float64) {
 	calls := usage.Calls{by.Place: 1}
 	cpu := p.Spared(calls)
 	f.Remedy = manyRows(lead.Rows / lead.Calls)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
-		"asking for its rows and reading them at %s takes %s of the service's CPU", diagnose.At(by.Place), diagnose.Percent(cpu)))
+		"querying its rows and reading them at %s takes %s of the service's CPU", diagnose.At(by.Place), diagnose.Percent(cpu)))
 	for _, a := range p.Asked() {
 		other, ok := a.Heaviest()
 		if ok && callstack.Enclosing(other.Place.Function) == callstack.Enclosing(by.Place.Function) &&
@@ -182,7 +182,7 @@ func readsMany(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, by ev
 	if with := p.Spared(calls); with > cpu {
 		cpu = with
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
-			"with what %s then asks for these rows: %s", callstack.Short(by.Place.Function), diagnose.Percent(cpu)))
+			"with the queries that %s then runs for these rows: %s", callstack.Short(by.Place.Function), diagnose.Percent(cpu)))
 	}
 	low, g := cmp.Or(f.GainLow, f.GainCeiling), demand.InProcessGain(p, share, cpu)
 	if g.Factor > low {
@@ -202,25 +202,27 @@ func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, others
 		f.Title = fmt.Sprintf("Reading all %s rows of %s%s takes %s of request time%s", thousands(s.Rows),
 			s.Table, again, diagnose.Percent(f.Share), place)
 		if f.Remedy = indexAdvice(s); strings.Contains(strings.ToUpper(lead.Text), " LIKE ") {
-			f.Remedy += " LIKE uses an index only on a column of COLLATE NOCASE, and with no leading %."
+			f.Remedy += " LIKE uses an index only on a column with COLLATE NOCASE, and only if the pattern does not begin " +
+				"with %."
 		}
 		if len(s.Columns) == 0 && statement.Counts(lead.Text) {
-			f.Remedy = "It reads every row to count it, and no condition leaves any out. Count less often (keep the result for some " +
-				"seconds, or in a table that writes update), or fetch one row more than a page shows instead of the total."
+			f.Remedy = "Count less often (cache the result for some seconds, or keep it in a table that writes update), or " +
+				"fetch one row more than a page shows instead of the total. The statement reads every row to count it, and " +
+				"no condition leaves any out."
 		}
 	} else {
 		f.Confidence = findings.Medium
-		takes := "One statement takes"
+		which := "One statement takes"
 		if len(others) > 0 {
-			takes = "One statement, with what else reads the same rows, takes"
+			which = "One statement and the others that read the same rows take"
 		}
-		f.Title = fmt.Sprintf("%s %s of request time%s: %s", takes, diagnose.Percent(f.Share), place, statement.Brief(lead.Text))
+		f.Title = fmt.Sprintf("%s %s of request time%s: %s", which, diagnose.Percent(f.Share), place, statement.Brief(lead.Text))
 		explain := "EXPLAIN QUERY PLAN"
 		if !demand.InProcess(p) {
 			explain = "the plan (EXPLAIN)"
 		}
-		f.Remedy = "Look at " + explain + " of the statement; " + mayLack(p, lead) + "read fewer rows, keep sums and counts in their own " +
-			"table, or cache the answer."
+		f.Remedy = "Look at " + explain + " of the statement; " + mayLack(p, lead) + "read fewer rows, keep sums and counts " +
+			"in their own table, or cache the result."
 	}
 	if statement.Shuffles(lead.Text) {
 		f.Remedy = shuffled
@@ -246,9 +248,9 @@ func took(p *diagnose.Pass, a evidence.Asked) float64 {
 	return demand.PerRequest(p, a.NS)
 }
 
-// overWire adds a statement's gain on used-up CPUs if it runs on a server that redline did not read.
+// overWire adds a statement's gain on saturated CPUs if it runs on a server that redline did not read.
 // Its part of the server's CPU is then unknown, which does not mean zero: it is at most its part of
-// the service's waits for answers.
+// the service's waits for results.
 // saves is the part of the statement that the remedy saves, 0 to 1.
 func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part, saves float64) {
 	if demand.InProcess(p) {
@@ -276,7 +278,7 @@ func executed(p *diagnose.Pass, lead evidence.Asked, part float64) float64 {
 }
 
 // alone returns the time that a statement takes per call by itself, and the time at which that
-// is slow, in ns. Over the wire it is the wait. On used-up CPUs a fast statement waits long
+// is slow, in ns. Over the wire it is the wait. On saturated CPUs a fast statement waits long
 // too, so its part of the server's CPU decides, to which contention adds nothing.
 func alone(p *diagnose.Pass, a evidence.Asked, part float64) (ns, least float64) {
 	each := demand.PerRequest(p, a.Calls)
@@ -303,7 +305,7 @@ func slowGain(p *diagnose.Pass, share, part, runs float64) laws.Gain {
 
 // runs returns some statements' part of the time in which statements run, 0 to 1; 0 without
 // a trace. This approximates their part of the CPU. Their part of the time does not: on
-// used-up CPUs short statements wait for one too.
+// saturated CPUs short statements wait for one too.
 func runs(p *diagnose.Pass, some ...evidence.Asked) float64 {
 	all, part := 0.0, 0.0
 	for _, a := range p.Asked() {
@@ -350,7 +352,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 			took, _ := alone(p, a, part)
 			scans := "reads no table in full"
 			if a.Plan == nil && a.Server == nil {
-				scans = "has no plan that was read"
+				scans = "has no plan that redline read"
 			}
 			p.Reject("db-slow-query", "the leading statement takes %s per call and %s: %s", diagnose.Span(took), scans,
 				statement.Brief(a.Text))
@@ -382,12 +384,13 @@ func wastefulScan(a evidence.Asked) (worst operation.SQLiteScan, ok bool) {
 func indexAdvice(s operation.SQLiteScan) string {
 	if s.Virtual {
 		return fmt.Sprintf("Do not join %s by a plain column: a full-text table can be searched only by MATCH and by rowid. "+
-			"Compare its rowid, read it in a separate statement (rowid IN ...), or keep what the answer needs in the other "+
-			"table.", s.Table)
+			"Compare its rowid, read it in a separate statement (rowid IN ...), or keep the columns that the response needs "+
+			"in the other table.", s.Table)
 	}
 	if s.SortsBy != "" && len(s.Equal) == 0 {
-		return fmt.Sprintf("It sorts by an expression (%s), whose order no index of columns has: keep its value in a column of %s, "+
-			"written with the row, and sort by that, with an index that begins with it.", statement.Brief(s.SortsBy), s.Table)
+		return fmt.Sprintf("It sorts by an expression (%s), and no index of columns has that order: keep its value in a "+
+			"column of %s, written with the row, and sort by that column, with an index that begins with it.",
+			statement.Brief(s.SortsBy), s.Table)
 	}
 	columns := slices.Clone(s.Equal)
 	for _, c := range s.Sorts {
@@ -445,21 +448,21 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: top.Share, ShareOf: diagnose.OfCPU, Confidence: findings.Medium,
 		Where: diagnose.WhereOf(top.Place),
-		Title: fmt.Sprintf("%s of the service's CPU is in SQLite below %s at %s", diagnose.Percent(top.Share),
+		Title: fmt.Sprintf("%s of the service's CPU is spent in SQLite below %s at %s", diagnose.Percent(top.Share),
 			callstack.Short(top.Place.Function), diagnose.At(top.Place)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, use.Share(callstack.DBClient), diagnose.Ratio,
-				"SQLite within the process takes %s of the service's CPU, %s of that preparing statements",
+				"SQLite within the process takes %s of the service's CPU, %s of that for preparing statements",
 				diagnose.Percent(use.Share(callstack.DBClient)), diagnose.Percent(prepare)),
 			diagnose.Fact(diagnose.FromProfile, 0, "", "the statement is inferred from its function; redline counts "+
-				"statements if it builds the target (--build)"),
+				"statements if it builds the service (--build)"),
 		},
 		Remedy: "Run EXPLAIN QUERY PLAN on the statement there: a SCAN of a large table needs an index on the columns it compares.",
 	}
 	if prepare >= manyPrepares {
 		f.Cause, f.Confidence = "db-n-plus-one", findings.Medium
-		f.Remedy = "Count the statements of one request there: replace a loop that queries each row of another statement by " +
-			"a join, or by one statement with IN (...); prepare the rest once."
+		f.Remedy = "Count the statements that one request runs there: replace a loop that runs a query for each row of " +
+			"another with a join, or with one statement with IN (...); prepare the rest once."
 	}
 	diagnose.Promise(&f, gain)
 	return []diagnose.Finding{f}
