@@ -158,7 +158,7 @@ func (c *climb) diagnose(
 	if err != nil {
 		return Step{}, fmt.Errorf("step %q: %w", s.Name, err)
 	}
-	c.phase("taking requests apart")
+	c.phase("breaking requests down")
 	rec, summary, err := assess.Bundle(dir)
 	if err != nil {
 		return Step{}, fmt.Errorf("step %q: %w", s.Name, err)

@@ -301,7 +301,7 @@ func TestNothingToDecideBy(t *testing.T) {
 		"no time":         {[]string{"--env-b", "A=1", "shop.yaml", "--max-time", "3s"}, cli.ExitUndecided, "INVALID: too little time"},
 		"too few pairs":   {[]string{"--env-b", "A=1", "shop.yaml", "--pairs", "3"}, cli.ExitUsage, "--pairs 3 cannot decide"},
 		"no sides":        {[]string{"http://" + s.address + "/"}, cli.ExitUsage, "hint: --a CMD --b CMD"},
-		"with itself":     {[]string{"shop.yaml", "--max-time", "3s"}, cli.ExitUndecided, "ab compares the target with itself"},
+		"with itself":     {[]string{"shop.yaml", "--max-time", "3s"}, cli.ExitUndecided, "ab compares the service with itself"},
 		"no such command": {[]string{"--a", "no-such-command", "--b", "no-such-command", "shop.yaml"}, cli.ExitUndecided, "no-such-command"},
 		"half a pair":     {[]string{"--a", bare, "shop.yaml"}, cli.ExitUsage, "[a b]"},
 		"a warm-up":       {[]string{"--env-b", "A=1", "shop.yaml", "--warmup", "5s"}, cli.ExitUsage, "--warmup does not apply to a comparison"},

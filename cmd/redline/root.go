@@ -17,19 +17,19 @@ func rootCommand(stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "redline",
 		Short: "Find what limits a Go service: where, and by how much",
-		Long: `redline finds what limits a Go service. It puts load on the service, observes load,
-Go runtime, kernel and database on one clock in 100 ms windows, takes slow requests
-apart with the execution trace, and names the bottleneck: where it is, how much it
-costs, the evidence and the remedy.
+		Long: `redline finds what limits a Go service. It puts load on the service, observes load, Go
+runtime, kernel and database on one clock, breaks down slow requests with execution
+traces, and names the bottleneck: where it is, how much it costs, the evidence and the
+remedy.
 
-  redline doctor                      which data can be collected here
-  redline run URL --build ./cmd/svc   find the bottleneck
-  redline knee URL --build ./cmd/svc  the highest rate that it sustains, and what limits it
-  redline ab ... scenario.yaml        prove that a change helped
-  redline gate --base origin/main ... fail a build that loses it again
+  redline doctor                       which data redline can collect here
+  redline run URL --build ./cmd/svc    find the bottleneck
+  redline knee URL --build ./cmd/svc   the highest rate the service sustains, and what limits it
+  redline ab ... scenario.yaml         prove that a change helped
+  redline gate --base origin/main ...  fail a build that regresses
 
 Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
-3 undecided, or the measurement is invalid; 130 interrupted (the bundle is kept).`,
+3 inconclusive, or the measurement is invalid; 130 interrupted (the bundle is kept).`,
 		Version:       cli.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -39,6 +39,7 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 	root.SetErr(stderr)
 	root.DisableSuggestions = true // unknownVerb has them
 	root.SetFlagErrorFunc(hintFlag)
+	root.SetUsageFunc(cli.Usage)
 	root.AddCommand(
 		measure.RunCommand(), measure.KneeCommand(), measure.BaselineCommand(),
 		show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), show.LintCommand(),

@@ -98,8 +98,8 @@ func TestEveryStepCanBeInterrupted(t *testing.T) {
 		{"warm-up", syscall.SIGHUP, record.Aborted},
 		{"measuring", syscall.SIGHUP, record.Aborted},
 		{"closing the record", syscall.SIGTERM, ""},
-		{"asking the compiler", syscall.SIGINT, record.Complete},
-		{"taking requests apart", syscall.SIGTERM, record.Complete},
+		{"reading the compiler's remarks", syscall.SIGINT, record.Complete},
+		{"breaking requests down", syscall.SIGTERM, record.Complete},
 	} {
 		t.Run(c.phase, func(t *testing.T) {
 			tmp := t.TempDir()

@@ -18,7 +18,7 @@ import (
 // because help would show the password in a DSN.
 func HistoryFlag(flags *pflag.FlagSet, into *string) {
 	flags.StringVar(into, "history", "",
-		"keep the result by commit in this SQLite `file`, or the PostgreSQL of a DSN ($"+history.Variable+")")
+		"keep the result by commit in `FILE|DSN`, a SQLite file or a PostgreSQL ($"+history.Variable+")")
 }
 
 // OpenHistory opens the history that flag or environment name; nil when neither

@@ -21,7 +21,7 @@ func Outcome(s *record.Summary, runErr error) error {
 	case runErr != nil:
 		return Exit(ExitUndecided, runErr)
 	case s.Load.Requests == 0:
-		return Exit(ExitUndecided, errors.New("no request ended in the measured span, so there are no figures (see the "+
+		return Exit(ExitUndecided, errors.New("no request finished in the measured span, so there are no figures (see the "+
 			"warnings above)"))
 	case s.Load.Errors == s.Load.Requests:
 		return Exit(ExitUndecided, errors.New("every request failed, so the figures do not describe a working service (see "+

@@ -39,7 +39,7 @@ func TestOutcome(t *testing.T) {
 		"invalid, and a failure": {func(s *record.Summary) { failed(s); invalid(s) }, nil, ExitUndecided, "the measurement is invalid"},
 		"not judged": {func(s *record.Summary) { failed(s); s.Generator = record.Generator{Validity: record.ValidityUnknown} }, nil,
 			ExitUndecided, "its validity is unknown"},
-		"nothing ended":   {func(s *record.Summary) { failed(s); invalid(s); s.Load.Requests = 0 }, nil, ExitUndecided, "no request ended"},
+		"nothing ended":   {func(s *record.Summary) { failed(s); invalid(s); s.Load.Requests = 0 }, nil, ExitUndecided, "no request finished"},
 		"all failed":      {func(s *record.Summary) { failed(s); invalid(s); s.Load.Errors = 10 }, nil, ExitUndecided, "every request failed"},
 		"an error":        {failed, errors.New("the target ended"), ExitUndecided, "the target ended"},
 		"an interruption": {func(s *record.Summary) { failed(s); invalid(s) }, context.Canceled, ExitInterrupted, "interrupted"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/cmd/redline/measure"
@@ -44,28 +45,38 @@ type compareFlags struct {
 	unkept                 bool   // not added to the history: another session adds side b
 }
 
-func (f *compareFlags) register(cmd *cobra.Command) {
+// register adds the flags of a verb, whose own come first, under the heading Comparison.
+func (f *compareFlags) register(cmd *cobra.Command, own func(*pflag.FlagSet)) {
 	flags := cmd.Flags()
+	cli.Under(flags, "Comparison", own)
+	cli.Under(flags, "Comparison", f.sessionFlags)
 	f.LoadFlags(flags)
-	flags.MarkHidden("duration") // begin refuses all three
-	flags.MarkHidden("requests")
-	flags.MarkHidden("warmup")
-	f.ProtocolFlags(flags)
-	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, even if undecided")
-	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (default 120)")
-	flags.Uint64Var(&f.seed, "seed", 0, "random seed for the order of pairs (default random)")
-	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch, after a warm-up of half as long (default 2s)")
+	f.RequestFlags(flags)
+	cli.Under(flags, "Output", f.resultFlags)
+	for _, name := range []string{"duration", "requests", "warmup"} { // begin refuses all three
+		_ = flags.MarkHidden(name) // it fails only for a flag that is not there
+	}
+}
+
+func (f *compareFlags) sessionFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after `TIME`, even if inconclusive")
+	flags.IntVar(&f.most, "pairs", 0, "measure at most `N` pairs (default 120)")
+	flags.DurationVar(&f.block, "block", 0, "measure each launch for `TIME`, after a warm-up of half as long (default 2s)")
 	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
-	flags.StringVarP(&f.Out, "out", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted session in the directory of -o")
+	flags.Uint64Var(&f.seed, "seed", 0, "random seed `N` for the order of pairs (default random)")
+}
+
+func (f *compareFlags) resultFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.Out, "out", "o", "", "keep the session in directory `DIR` (default runs/<time>-ab)")
 	flags.BoolVar(&f.JSON, "json", false, "print only ab.json on stdout")
-	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
-	flags.StringVar(&f.junit, "junit", "", "write the result as JUnit XML to `file`")
-	cli.HistoryFlag(flags, &f.History)
-	flags.StringVar(&f.saveBaseline, "save-baseline", "", "store the launches of side b in this JSON `file`, for gate --baseline")
-	flags.StringVar(&f.html, "html", "", "write the result as one self-contained HTML page to `file`, with differential "+
+	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `FILE`")
+	flags.StringVar(&f.html, "html", "", "write the result as one self-contained HTML page to `FILE`, with differential "+
 		"flame graphs; each side is launched once more for them after the decision")
-	flags.StringVar(&f.sarif, "sarif", "", "write the result as SARIF to `file`")
+	flags.StringVar(&f.junit, "junit", "", "write the result as JUnit XML to `FILE`")
+	flags.StringVar(&f.sarif, "sarif", "", "write the result as SARIF to `FILE`")
+	flags.StringVar(&f.saveBaseline, "save-baseline", "", "store the launches of side b in JSON `FILE`, for gate --baseline")
+	cli.HistoryFlag(flags, &f.History)
 }
 
 // ABCommand returns the verb ab.
@@ -75,36 +86,36 @@ func ABCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ab (--a CMD --b CMD | --build-a PKG[@REF] --build-b PKG[@REF] | --env-a K=V --env-b K=V) URL | scenario.yaml",
 		Short: "Decide which of two versions of a service is faster",
-		Long: `ab decides whether version b of a service is slower, faster or the same as version
-a. It measures both in pairs of short launches, in random order, until the evidence
-suffices or --max-time is over. It also measures side a against itself, which shows
-how small a change this machine can detect today, and warns if it differs from itself.
+		Long: `ab decides whether version b of a service is slower than version a, faster, or the
+same. It measures both in pairs of short launches, in random order, until the evidence
+suffices or --max-time is over. It also measures side a against itself, which shows how
+small a change this machine can detect today, and warns if side a differs from itself.
 
 The sides are one of:
   --a CMD --b CMD               two commands
   --build-a PKG --build-b PKG   two packages, or one at two git revisions (PKG@REF),
                                 built in temporary worktrees
-  --env-a K=V --env-b K=V       one target (the scenario's) in two environments
+  --env-a K=V --env-b K=V       one service (the scenario's) in two environments
 Both must listen at the address that the scenario loads.
 
 Both sides run at once if their arguments or environment name the port, so that
-redline can move one to a free port. Load then alternates between them several times
-a second: machine noise affects both alike, and far smaller changes become
-detectable. Otherwise (load at a rate, port not named, slow requests), or with
---one-at-a-time, one side runs at a time. Services that must never run twice need
---one-at-a-time.
+redline can move one to a free port. The load then alternates between them several
+times a second: noise on the machine affects both alike, and much smaller changes can
+be detected. Otherwise (load at a rate, port not named, slow requests), or with
+--one-at-a-time, one side runs at a time. Use --one-at-a-time for a service that must
+never run twice.
 
-CPU per request decides (at a rate: p50 as well) with a margin of 5 %; throughput fails
-a session only if it is certainly worse than its margin, and other metrics are
-advisory. The scenario's verify: changes metrics and margins. If the first four
-pairs clearly differ, the session ends within half a minute.
-The session stays in runs/<time>-ab; after an interrupt, -o DIR --resume continues it.
+CPU per request decides (at a rate, p50 as well), with a margin of 5 %. Throughput
+fails a session only if it is certainly worse than its margin, and other metrics are
+advisory. The scenario's verify: section changes metrics and margins. If the first four
+pairs clearly differ, the session ends within half a minute. It is kept in
+runs/<time>-ab; after an interrupt, -o DIR --resume continues it.
 
 Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
-3: undecided, or the session is invalid. 130: interrupted.`,
+3: inconclusive, or the session is invalid. 130: interrupted.`,
 		Example: `  redline ab --build-a ./cmd/svc@main --build-b ./cmd/svc scenario.yaml
   redline ab --a './svc-old -l :8080' --b './svc-new -l :8080' http://127.0.0.1:8080/ -c 32
-  redline ab scenario.yaml    # the target with itself: how small a change this machine detects
+  redline ab scenario.yaml    # the service with itself: how small a change this machine can detect
   redline ab --env-a GOGC=100 --env-b GOGC=400 scenario.yaml --max-time 5m`,
 		Args: cli.Takes(1, 1, "no target: give one URL or one scenario file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -118,15 +129,16 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 			return f.compare(cmd, plan, args[0], [2]side{a, b}, history.AB)
 		},
 	}
-	f.register(cmd)
-	a.register(cmd, "a")
-	b.register(cmd, "b")
+	f.register(cmd, func(flags *pflag.FlagSet) { sideFlags(flags, &a, &b) })
+	for _, name := range []string{"a", "b"} {
+		cmd.MarkFlagsMutuallyExclusive(name, "build-"+name)
+	}
 	cmd.MarkFlagsRequiredTogether("a", "b")
 	cmd.MarkFlagsRequiredTogether("build-a", "build-b")
 	return cmd
 }
 
-const withItself = "no side is given: ab compares the target with itself, which shows what this machine can detect " +
+const withItself = "no side is given: ab compares the service with itself, which shows what this machine can detect " +
 	"(hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or --env-b K=V)"
 
 // compare runs a session and prints its result.

@@ -32,22 +32,22 @@ func BenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench [packages]",
 		Short: "Compare Go benchmarks between two revisions or environments",
-		Long: `bench runs the Go benchmarks of packages (by default those of this folder) in
-rounds, and reports those that do not measure what they claim to.
+		Long: `bench runs the Go benchmarks of packages (by default those of this directory) in
+rounds, and reports benchmarks that do not measure what they claim to.
 
-With two sides (a git revision and the work tree: --base; two revisions: --a, --b;
-two environments: --env-a, --env-b) each round launches every benchmark once per
-side, one right after the other in random order. Side a is first measured against
-itself, which shows how small a change this machine can detect today. Revisions are
-built in temporary worktrees.
+It can compare two sides: a git revision with the work tree (--base), two revisions
+(--a, --b), or two environments (--env-a, --env-b). Each round then launches every
+benchmark once per side, one right after the other, in random order. First it measures
+side a against itself, which shows how small a change this machine can detect today.
+Revisions are built in temporary worktrees.
 
-The folder of -o keeps every round in old.txt and new.txt (benchstat -ignore commit
-old.txt new.txt), bench.json, and CPU profiles of the benchmarks that changed or
-take longest. --history keeps the figures of side b, or of the only one, by commit.
+The directory of -o keeps every round in old.txt and new.txt (benchstat -ignore commit
+old.txt new.txt), bench.json, and CPU profiles of the benchmarks that changed or take
+longest. --history keeps the figures of side b, or of the only side, by commit.
 
-Exit code 0: nothing is worse by its margin, or one side was measured. 1: something
-is worse. 2: usage or input error. 3: undecided, or a benchmark fails. 130:
-interrupted; the rounds so far are kept.`,
+Exit code 0: nothing is worse by its margin, or only one side was measured. 1:
+something is worse. 2: usage or input error. 3: inconclusive, or a benchmark fails.
+130: interrupted; the rounds so far are kept.`,
 		Example: `  redline bench ./...
   redline bench --base origin/main ./codec
   redline bench --a v1.2.0 --b v1.3.0 --bench 'Encode|Decode' --max-time 10m ./codec
@@ -60,25 +60,25 @@ interrupted; the rounds so far are kept.`,
 
 func (f *benchFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.base, "base", "", "git `revision` to compare the work tree with")
-	flags.StringVar(&f.a, "a", "", "git `revision` of side a")
-	flags.StringVar(&f.b, "b", "", "git `revision` of side b")
-	flags.StringArrayVar(&f.envA, "env-a", nil, "variable of side a's environment, as `K=V`; may be repeated")
-	flags.StringArrayVar(&f.envB, "env-b", nil, "variable of side b's environment, as `K=V`; may be repeated")
-	flags.StringVar(&f.Bench, "bench", ".", "run only benchmarks that match the `regexp`, as go test -bench")
+	flags.StringVar(&f.base, "base", "", "compare the work tree with git revision `REF`")
+	flags.StringVar(&f.a, "a", "", "side a is git revision `REF`")
+	flags.StringVar(&f.b, "b", "", "side b is git revision `REF`")
+	flags.StringArrayVar(&f.envA, "env-a", nil, "set variable `K=V` in side a's environment; may be repeated")
+	flags.StringArrayVar(&f.envB, "env-b", nil, "set variable `K=V` in side b's environment; may be repeated")
+	flags.StringVar(&f.Bench, "bench", ".", "run only benchmarks that match `REGEXP`, as go test -bench does")
 	flags.StringVar(&f.BenchTime, "benchtime", gobench.DefaultBenchTime,
-		"measured `time` of a benchmark in each round, or iterations (50x)")
-	flags.IntVar(&f.Rounds, "rounds", gobench.DefaultRounds, "measure each benchmark up to `n` times per side (go test's -count)")
-	flags.DurationVar(&f.MaxTime, "max-time", gobench.DefaultMaxTime, "end after this `time`, builds included, even if undecided")
-	flags.IntSliceVar(&f.CPU, "cpu", nil, "GOMAXPROCS `list` to run each benchmark with (1,2)")
-	flags.StringVar(&f.Tags, "tags", "", "build `tags`, separated by commas")
-	flags.Float64Var(&f.margin, "margin", 100*gobench.DefaultMargin, "largest acceptable loss, in `percent`")
-	flags.IntVar(&f.Profiles, "profiles", gobench.DefaultProfiles, "take CPU profiles of at most `n` benchmarks (0: none)")
-	flags.Uint64Var(&f.Seed, "seed", 0, "random seed for the order of rounds (default random)")
-	flags.StringVarP(&f.Out, "out", "o", "", "`directory` that keeps the results (default runs/<time>-bench)")
+		"measure each benchmark for `TIME|Nx` per round: a time, or a number of iterations (50x)")
+	flags.IntVar(&f.Rounds, "rounds", gobench.DefaultRounds, "measure each benchmark up to `N` times per side (go test's -count)")
+	flags.DurationVar(&f.MaxTime, "max-time", gobench.DefaultMaxTime, "end after `TIME`, builds included, even if inconclusive")
+	flags.IntSliceVar(&f.CPU, "cpu", nil, "run each benchmark with each GOMAXPROCS of `LIST` (1,2)")
+	flags.StringVar(&f.Tags, "tags", "", "build with `TAGS`, separated by commas")
+	flags.Float64Var(&f.margin, "margin", 100*gobench.DefaultMargin, "accept a loss of up to `PERCENT`")
+	flags.IntVar(&f.Profiles, "profiles", gobench.DefaultProfiles, "take CPU profiles of at most `N` benchmarks (0: none)")
+	flags.Uint64Var(&f.Seed, "seed", 0, "random seed `N` for the order of rounds (default random)")
+	flags.StringVarP(&f.Out, "out", "o", "", "keep the results in directory `DIR` (default runs/<time>-bench)")
 	flags.BoolVar(&f.json, "json", false, "print only bench.json on stdout")
 	cli.HistoryFlag(flags, &f.history)
-	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
+	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("base", "a")
 	cmd.MarkFlagsMutuallyExclusive("base", "b")
 	cmd.MarkFlagsRequiredTogether("a", "b")

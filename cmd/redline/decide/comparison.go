@@ -146,11 +146,11 @@ func (c *comparison) foresee() {
 	}
 	m, mde, ok := c.rules.Foresee(earlier, planned)
 	if !ok {
-		c.progress.Note("which changes %s can detect is not known yet: next to %s there are too few pairs of this scenario "+
+		c.progress.Note("how small a change %s can detect is not known yet: next to %s there are too few pairs of this scenario "+
 			"from this machine", notation.Time(most), c.f.Out)
 		return
 	}
-	c.progress.Note("in %s this machine detects changes of %s or more in %s, judging by the noise of %s; the margin is %s",
+	c.progress.Note("in %s this machine can detect changes of %s or more in %s, judging by the noise of %s; the margin is %s",
 		notation.Time(most), notation.Tenths(mde), m.Name,
 		notation.Counted(int64(len(earlier)), "earlier session", "earlier sessions"), notation.Tenths(m.Margin))
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/history"
@@ -37,28 +38,30 @@ func GateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gate (--base REF | --baseline FILE | --save-baseline FILE) URL | scenario.yaml",
 		Short: "Fail a build that makes a service slower",
-		Long: `gate fails a CI job when the work tree makes the service slower. It builds the work
-tree and a git revision (--base) and compares them as redline ab does. A metric
-passes only if the session could have detected a change as large as its margin: a runner
-too noisy to decide exits 3, not 0.
+		Long: `gate fails a CI job if the work tree makes the service slower. It builds the work tree
+and a git revision (--base) and compares them as redline ab does. A metric passes only
+if the session could have detected a change as large as its margin: on a runner that is
+too noisy to decide, the exit code is 3, not 0. --on-inconclusive pass-with-warning
+makes that 0, with a warning.
 
---also-against REF also compares with a second revision, in its own session, because small
-regressions that each pass add up. --changed-only skips the measurement if the target's
-packages and dependencies compile to the same code.
+The service is the scenario's target.build, or --build. Margins are set in the scenario
+(verify:); the default is 5 % for CPU per request.
 
-Without --base, --baseline FILE compares with launches that --save-baseline FILE
-stored earlier. That measures half as much but decides less: the difference contains
-every other change since, so intervals are wider; on another machine, kernel, Go
-version or scenario nothing is decided (3). --save-baseline alone measures and stores.
+--also-against REF also compares with a second revision, in its own session, because
+small regressions that each pass add up. --changed-only skips the measurement if the
+service and its dependencies compile to the same code.
 
-The service is the scenario's target.build, or --build. Margins are set in the
-scenario (verify:); the default is 5 % for CPU per request. --on-inconclusive
-pass-with-warning exits 0 if nothing could be decided. With CI=true every metric that
-did not pass is also printed as a workflow command, which CI systems show next to the
-change. --markdown, --junit and --sarif write reports.
+Instead of --base, --baseline FILE compares with launches that --save-baseline FILE
+stored earlier. That halves the measuring time but is less sensitive: the comparison
+also picks up everything else that has changed since, so intervals are wider. With
+another machine, kernel, Go version or scenario it decides nothing (exit code 3).
+--save-baseline alone measures and stores.
+
+With CI=true every metric that did not pass is also printed as a workflow command,
+which CI systems show next to the change. --markdown, --junit and --sarif write reports.
 
 Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input error.
-3: undecided, or the session is invalid. 130: interrupted.`,
+3: inconclusive, or the session is invalid. 130: interrupted.`,
 		Example: `  redline gate --base origin/main scenario.yaml
   redline gate --base origin/main --also-against v1.4.0 --changed-only scenario.yaml
   redline gate --save-baseline base.json scenario.yaml
@@ -73,19 +76,21 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
 			return g.run(cmd, plan, args[0])
 		},
 	}
-	g.register(cmd)
-	cmd.Flags().StringVar(&g.base, "base", "", "git `revision` to compare the work tree with")
-	cmd.Flags().StringVar(&g.baseline, "baseline", "", "compare with this `file` from --save-baseline: measures only the "+
-		"work tree, decides less")
+	g.register(cmd, g.gateFlags)
 	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
-	cmd.Flags().StringVar(&g.undecided, "on-inconclusive", undecidedFails, "`outcome` of an inconclusive session: fail (exit 3) or "+
-		"pass-with-warning (exit 0)")
-	cmd.Flags().StringVar(&g.also, "also-against", "", "also compare with this `revision`, such as the last release, to find "+
-		"small regressions that add up")
-	cmd.Flags().BoolVar(&g.changedOnly, "changed-only", false, "measure nothing if target and base are built from the same code")
-	cmd.Flags().StringVar(&g.build, "build", "", "main `package` to build, relative to this directory (default the scenario's "+
-		"target.build)")
 	return cmd
+}
+
+func (g *gate) gateFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&g.base, "base", "", "compare the work tree with git revision `REF`")
+	flags.StringVar(&g.build, "build", "", "build main package `PKG`, relative to this directory (default the scenario's target.build)")
+	flags.StringVar(&g.undecided, "on-inconclusive", undecidedFails, "`OUTCOME` of an inconclusive session: fail (exit 3) or "+
+		"pass-with-warning (exit 0)")
+	flags.BoolVar(&g.changedOnly, "changed-only", false, "measure nothing if the service and its base are built from the same code")
+	flags.StringVar(&g.also, "also-against", "", "also compare with git revision `REF`, such as the last release, to find "+
+		"small regressions that add up")
+	flags.StringVar(&g.baseline, "baseline", "", "compare with `FILE` from --save-baseline: measures only the work tree, is "+
+		"less sensitive")
 }
 
 // check reads the scenario and refuses flags that do not go together.

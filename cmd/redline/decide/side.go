@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
@@ -27,13 +27,22 @@ type side struct {
 	env            []string
 }
 
-// register adds the flags of the side with a name.
-func (s *side) register(cmd *cobra.Command, name string) {
-	flags := cmd.Flags()
-	flags.StringVar(&s.command, name, "", "`command` of side "+name)
-	flags.StringVar(&s.build, "build-"+name, "", "main `package` of side "+name+"; PKG@REF builds it at a git revision")
-	flags.StringArrayVar(&s.env, "env-"+name, nil, "variable of side "+name+"'s environment, as `K=V`; may be repeated")
-	cmd.MarkFlagsMutuallyExclusive(name, "build-"+name)
+// sideFlags adds the flags of both sides.
+func sideFlags(flags *pflag.FlagSet, a, b *side) {
+	named := []struct {
+		name string
+		side *side
+	}{{"a", a}, {"b", b}}
+	for _, s := range named {
+		flags.StringVar(&s.side.command, s.name, "", "start side "+s.name+" by command `CMD`")
+	}
+	for _, s := range named {
+		flags.StringVar(&s.side.build, "build-"+s.name, "", "build side "+s.name+" from main package `PKG[@REF]`, "+
+			"at git revision REF if given")
+	}
+	for _, s := range named {
+		flags.StringArrayVar(&s.side.env, "env-"+s.name, nil, "set variable `K=V` in side "+s.name+"'s environment; may be repeated")
+	}
 }
 
 // none reports whether nothing was given for the side.

@@ -27,40 +27,43 @@ func TuneCommand() *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
 		Use:   "tune URL | scenario.yaml --knob NAME=VALUES [--knob ...]",
-		Short: "Find the settings that are best for an objective, or confirm the present ones",
-		Long: `tune searches the settings of a service for better ones. Each trial is a pair of
-launches, the present setting and a candidate, interleaved under the same load. A model
-of the trials proposes the next one; the best half is measured again and again until one
-is left. A new session of new launches, like redline ab, then decides: tune
-recommends a setting only if that session confirms a gain that it can detect. Otherwise
-tune advises you to keep the present setting, which is a result too.
+		Short: "Find the best settings for an objective, or confirm the current ones",
+		Long: `tune searches for better settings of a service. Each trial is a pair of launches, the
+current setting and a candidate, interleaved under the same load. A model of the trials
+proposes the next one; the best half is measured again and again until one is left. A
+fresh A/B session with new launches, like redline ab, then confirms the result: tune
+recommends a setting only if that session confirms a gain large enough for it to
+detect. Otherwise tune advises you to keep the current setting, which is a result too.
 
 Knobs, each with a range (50..400, 64MiB..1GiB) or a list (a,b,c):
-  GOGC, GOMEMLIMIT, GOMAXPROCS   the Go runtime's
-  env:NAME                       a variable of the environment
-  flag:-name                     an argument of the command line
-  pgo                            build with a profile of the service itself, or without (same as --pgo)
-  http:[METHOD ]URL[ BODY]       live: PUT, POST or PATCH with the value in place of {}
+  GOGC, GOMEMLIMIT, GOMAXPROCS   the Go runtime
+  env:NAME                       an environment variable
+  flag:-name                     a command-line argument
+  pgo                            build with a profile of the service itself, or without
+                                 (same as --pgo)
+  http:[METHOD ]URL[ BODY]       a live setting: PUT, POST or PATCH with the value in
+                                 place of {}
 
-The present setting is the scenario as it is. If there is only one knob, tune tries all its
-values and draws the curve with its plateau. tune launches the target itself, so no setting outlives its
-trial, and a service that runs elsewhere is not changed.
+The current setting is the scenario as it is. If there is only one knob, tune tries all
+its values and draws the curve with its plateau. tune launches the service itself, so
+no setting outlives its trial, and a service that runs elsewhere is not changed.
 
-An http: knob is set once the target is ready, and read back with GET from the same URL
-without the value, so tune reports a target that ignores it. The URL is a path of the target,
-or a full URL on loopback (or --allow-host). If all knobs are of this kind, the target may
-already be running: its values are read first, and restored at the end, even after an
-interrupt.
+An http: knob is set once the service is ready, and read back with GET from the same
+URL without the value, so tune notices if the service ignores it. The URL is a path of
+the service, or a full URL on loopback (or on a host of --allow-host). If all knobs are
+of this kind, the service may already be running: tune reads its values first, and
+restores them at the end, even after an interrupt.
 
 Objectives: throughput (default; closed loop), cpu per request (default at a rate), p50,
-p90, p99 (at a rate), memory; "throughput at p99 < 20ms" and --guard add limits that a
-recommended setting must keep. A setting under which requests fail is dropped at once.
+p90, p99 (at a rate), memory. "throughput at p99 < 20ms" and --guard add limits that a
+recommended setting must meet. A setting under which requests fail is dropped at once.
 
 Trials are kept in runs/<time>-tune and, with --history, in the history (redline history
-trials); after an interrupt, -o DIR --resume continues.
+trials). After an interrupt, -o DIR --resume continues.
 
-Exit code 0: a setting is recommended, or the present one is to be kept. 1: no setting
-keeps the guards. 2: usage or input error. 3: the measurement is invalid. 130: interrupted.`,
+Exit code 0: tune recommends a setting, or advises you to keep the current one. 1: no
+setting meets the guards. 2: usage or input error. 3: the measurement is invalid. 130:
+interrupted.`,
 		Example: `  redline tune scenario.yaml --knob GOGC=50..400 --knob GOMAXPROCS=1..8 --knob env:DB_POOL=2..64
   redline tune scenario.yaml --knob GOGC=50..800 --objective "throughput at p99 < 20ms" --guard "rss < 512MiB"
   redline tune scenario.yaml --knob flag:-workers=1..32 --rate 2000/s --objective p99 --max-time 10m

@@ -10,6 +10,7 @@ import (
 	tuning "github.com/redline-go/redline/tune/measure"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/cmd/redline/measure"
@@ -37,33 +38,42 @@ type tuneFlags struct {
 
 func (f *tuneFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	f.LoadFlags(flags)
-	flags.MarkHidden("duration") // check refuses all three
-	flags.MarkHidden("requests")
-	flags.MarkHidden("warmup")
-	f.ProtocolFlags(flags)
+	cli.Under(flags, "Search", f.searchFlags)
 	f.TargetFlags(flags)
-	flags.MarkHidden("threshold") // and this one
-	flags.StringArrayVar(&f.knobs, "knob", nil,
-		"`name=values` to search: a range (50..400) or a list (a,b,c); may be repeated")
-	flags.StringVar(&f.objective, "objective", "", "`metric` to improve: throughput, cpu, p50, p90, p99, memory")
-	flags.StringArrayVar(&f.guards, "guard", nil,
-		"`limit` to keep (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
-	flags.StringArrayVar(&f.hosts, "allow-host", nil, "set http: knobs on this `host` too, not only on loopback; may be repeated")
-	flags.DurationVar(&f.maxTime, "max-time", tuning.DefaultMaxTime, "end after this `time`, confirmation included")
-	flags.IntVar(&f.trials, "trials", 0,
-		"search by at most `n` trials (default 40 per knob or a quarter of all settings, as the time allows)")
-	flags.Uint64Var(&f.seed, "seed", 0, "random seed for the search (default random)")
-	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch, after a warm-up of half as long (default 2s)")
-	flags.BoolVar(&f.pgo, "pgo", false, "same as --knob pgo")
-	flags.BoolVar(&f.sweep, "sweep", false, "try every setting in turn instead of searching")
-	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
-	flags.StringVarP(&f.Out, "out", "o", "", "`directory` that keeps the trials (default runs/<time>-tune)")
-	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted tune in the directory of -o")
-	flags.BoolVar(&f.JSON, "json", false, "print only tune.json on stdout")
-	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
-	cli.HistoryFlag(flags, &f.History)
+	f.LoadFlags(flags)
+	f.RequestFlags(flags)
+	f.ObserveFlags(flags)
+	cli.Under(flags, "Output", f.resultFlags)
+	f.RecordFlags(flags)
+	for _, name := range []string{"duration", "requests", "warmup", "threshold"} { // check refuses all four
+		_ = flags.MarkHidden(name) // it fails only for a flag that is not there
+	}
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
+}
+
+func (f *tuneFlags) searchFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.knobs, "knob", nil,
+		"search `NAME=VALUES`: a range (50..400) or a list (a,b,c); may be repeated")
+	flags.BoolVar(&f.pgo, "pgo", false, "same as --knob pgo")
+	flags.StringVar(&f.objective, "objective", "", "improve `METRIC`: throughput, cpu, p50, p90, p99, memory")
+	flags.StringArrayVar(&f.guards, "guard", nil,
+		"recommend only settings that meet `LIMIT` (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
+	flags.DurationVar(&f.maxTime, "max-time", tuning.DefaultMaxTime, "end after `TIME`, confirmation included")
+	flags.IntVar(&f.trials, "trials", 0,
+		"search with at most `N` trials (default 40 per knob or a quarter of all settings, as the time allows)")
+	flags.BoolVar(&f.sweep, "sweep", false, "try every setting in turn instead of searching")
+	flags.DurationVar(&f.block, "block", 0, "measure each launch for `TIME`, after a warm-up of half as long (default 2s)")
+	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
+	flags.StringArrayVar(&f.hosts, "allow-host", nil, "set http: knobs on `HOST` too, not only on loopback; may be repeated")
+	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted tune in the directory of -o")
+	flags.Uint64Var(&f.seed, "seed", 0, "random seed `N` for the search (default random)")
+}
+
+func (f *tuneFlags) resultFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.Out, "out", "o", "", "keep the trials in directory `DIR` (default runs/<time>-tune)")
+	flags.BoolVar(&f.JSON, "json", false, "print only tune.json on stdout")
+	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `FILE`")
+	cli.HistoryFlag(flags, &f.History)
 }
 
 // knobList returns the knobs of the flags, as they were written and parsed.
@@ -96,7 +106,7 @@ func (f *tuneFlags) check(cmd *cobra.Command, plan *scenario.Plan, space tune.Sp
 		}
 	}
 	if cmd.Flags().Changed("threshold") {
-		return errors.New("--threshold does not apply to a tune: --guard names what no setting may break")
+		return errors.New("--threshold does not apply to a tune: --guard sets limits that a setting must meet")
 	}
 	if running(plan) && slices.ContainsFunc(space.Knobs, func(k tune.Knob) bool { return k.Kind != tune.Live }) {
 		return errors.New(

@@ -32,17 +32,18 @@ func BaselineCommand() *cobra.Command {
 	var f baselineFlags
 	cmd := &cobra.Command{
 		Use:   "baseline",
-		Short: "Measure the machine itself, and report where it drifted",
+		Short: "Measure the machine itself, and report what has drifted",
 		Long: `baseline measures this machine and its Go toolchain without any service: compute, HTTP
-path, memory and GC, scheduler and kernel; with --disk and --postgres also those. Rounds
-of all figures, each in its own process, are spread over four minutes (--quick: half
-a minute). The result is kept below baselines/ and compared with the newest one of the
-same machine and Go version, or with --against, which may be another machine's.
+path, memory and GC, scheduler and kernel; with --disk and --postgres also a disk and a
+PostgreSQL. It measures all figures in rounds, each in its own process, for four minutes
+(--quick: half a minute). The result is kept in baselines/ and compared with the newest
+one of the same machine and Go version, or with --against, which may be another
+machine's.
 
 A figure has drifted if the interval of its change lies beyond the margin; intervals
-hold for all figures at once. A different CPU quota counts as drift as well. Quotas,
-steal and other programs are reported as warnings. redline run names the newest baseline
-of its machine.
+hold for all figures at once. A different CPU quota also counts as drift. Quotas, steal
+and the CPU that other programs used are reported as warnings. redline run names the
+newest baseline of its machine.
 
 Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: wrong usage, or a round
 failed. 3: too few rounds for intervals.`,
@@ -53,14 +54,14 @@ failed. 3: too few rounds for intervals.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.measure(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&f.Time, "time", machine.DefaultTime, "how long to measure, at most 5m")
-	flags.BoolVar(&f.quick, "quick", false, "measure for only half a minute: wider intervals")
-	flags.StringVar(&f.Disk, "disk", "", "measure the disk of this `directory`")
-	flags.StringVar(&f.Postgres, "postgres", "", "measure the PostgreSQL of this `DSN`")
-	flags.StringVar(&f.against, "against", "", "compare with this `file` (default: the newest of this machine)")
-	flags.Float64Var(&f.margin, "margin", machine.DefaultMargin, "`share` up to which a change does not count as drift")
-	flags.StringVar(&f.dir, "dir", baselines, "`directory` that keeps baselines")
-	flags.BoolVar(&f.unkept, "no-save", false, "keep no file")
+	flags.DurationVar(&f.Time, "time", machine.DefaultTime, "measure for `TIME`, at most 5m")
+	flags.BoolVar(&f.quick, "quick", false, "measure for only half a minute; intervals are wider")
+	flags.StringVar(&f.Disk, "disk", "", "also measure the disk that holds directory `DIR`")
+	flags.StringVar(&f.Postgres, "postgres", "", "also measure the PostgreSQL at `DSN`")
+	flags.StringVar(&f.against, "against", "", "compare with baseline `FILE` (default: the newest of this machine)")
+	flags.Float64Var(&f.margin, "margin", machine.DefaultMargin, "a change of up to `SHARE` does not count as drift")
+	flags.StringVar(&f.dir, "dir", baselines, "keep baselines in directory `DIR`")
+	flags.BoolVar(&f.unkept, "no-save", false, "do not keep the result")
 	flags.BoolVar(&f.asked, "json", false, "print the report as JSON ("+machine.Schema+")")
 	cmd.AddCommand(roundCommand())
 	return cmd
@@ -76,7 +77,7 @@ func roundCommand() *cobra.Command {
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(machine.Measure(cmd.Context(), o))
 		},
 	}
-	cmd.Flags().StringVar(&o.Disk, "disk", "", "a `directory` on the disk")
+	cmd.Flags().StringVar(&o.Disk, "disk", "", "measure the disk that holds directory `DIR`")
 	return cmd
 }
 

@@ -33,7 +33,7 @@ func (f *Flags) confirm(cmd *cobra.Command, plan *scenario.Plan) error {
 		if !terminalIn(cmd.InOrStdin()) || !cli.Terminal(warning) {
 			return fmt.Errorf("%s (hint: hosts: [%s] in the scenario, or --yes)", about, strings.Join(hosts, ", "))
 		}
-		inert.Fprintf(warning, "%s. Go on? [y/N] ", about)
+		inert.Fprintf(warning, "%s. Continue? [y/N] ", about)
 		if err := agreed(cmd.Context(), cmd.InOrStdin()); err != nil {
 			return err
 		}

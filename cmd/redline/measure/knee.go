@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/knee"
@@ -35,29 +36,30 @@ type kneeFlags struct {
 func KneeCommand() *cobra.Command {
 	var f kneeFlags
 	cmd := &cobra.Command{
-		Use:   "knee URL | scenario.yaml [-- target arguments]",
-		Short: "Find the highest rate that a service sustains, and what limits it",
-		Long: `knee finds the highest rate at which a service keeps its objectives, as an interval,
-and what limits it. It measures the unloaded service, sweeps connections up and down,
-tries rates on both sides of the knee until steps agree, overloads the service once to
-see whether it recovers, soaks it at 80 % of the knee, and finally observes everything
-just above the knee: the first finding there is what limits the capacity.
+		Use:   "knee URL | scenario.yaml [-- ARGS]",
+		Short: "Find the highest rate that a service sustains, and what limits it there",
+		Long: `knee finds the highest rate at which a service meets its objectives, as an interval,
+and what limits it there. It measures the unloaded service, sweeps connections up and
+down, and tries rates on both sides of the knee until the steps agree. Then it overloads
+the service once to see whether it recovers, soaks it at 80 % of the knee, and finally
+observes everything just above the knee: the first finding there is what limits the
+capacity.
 
 Objectives are the thresholds of the scenario, or --threshold. Without any, fewer than
-1 % of the requests may fail, and p99 must stay below the larger of 20 ms and ten times
-that of the unloaded service. In all cases no queue may grow.
+1 % of the requests may fail, and p99 must stay below 20 ms or ten times the p99 of the
+unloaded service, whichever is larger. In all cases no queue may grow.
 
-A target that redline starts (--build, --exec) is relaunched during the search,
-because random effects of a launch, such as memory layout, last as long as the process.
-The steps are kept in runs/<time>-knee/; --from DIR computes the answer from them again,
-and redline report DIR/at-knee shows what was observed at the knee. --history keeps the capacity by
-commit, and the steps.
+redline relaunches a service that it starts (--build, --exec) during the search, because
+random effects of a launch, such as memory layout, last as long as the process. The
+steps are kept in runs/<time>-knee/. --from DIR computes the answer from them again, and
+redline report DIR/at-knee shows what was observed at the knee. --history keeps the
+steps, and the capacity by commit.
 
 --web shows each step live in a browser, and the answer at the end.
 
 Exit code 0: found. 2: usage or input error. 3: undecided: the generator was the limit,
-no rate was steady, the target failed or ended. 130: interrupted; the
-answer rests on the steps so far, which are kept.`,
+no rate was steady, or the service failed or exited. 130: interrupted; the answer rests
+on the steps so far, which are kept.`,
 		Example: `  redline knee http://127.0.0.1:8080/ --build ./cmd/svc
   redline knee scenario.yaml --max-time 8m --threshold 'p99 < 50ms'
   redline knee --from runs/20260301-101500-knee`,
@@ -68,28 +70,41 @@ answer rests on the steps so far, which are kept.`,
 			return f.knee(cmd, args)
 		},
 	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *kneeFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	f.TargetFlags(flags)
+	cli.Under(flags, "Search", f.searchFlags)
 	f.LoadFlags(flags)
-	for _, name := range setByKnee {
+	f.RequestFlags(flags)
+	f.ObserveFlags(flags)
+	f.RecordFlags(flags)
+	cli.Under(flags, "Output", f.answerFlags)
+	for _, name := range append([]string{"no-observe"}, setByKnee...) {
 		_ = flags.MarkHidden(name) // it fails only for a flag that is not there
 	}
 	flags.Lookup("poisson").Usage = "random arrivals, as from many independent users, instead of evenly spaced ones" // knee has no --rate
-	f.ProtocolFlags(flags)
-	f.TargetFlags(flags)
-	_ = flags.MarkHidden("no-observe")
-	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, with what is known then")
-	flags.DurationVar(&f.soak, "soak", session.DefaultSoak, "soak for at most this `time`")
-	flags.StringVarP(&f.Out, "out", "o", "", "`directory` that keeps the steps (default runs/<time>-knee)")
-	flags.StringVar(&f.from, "from", "", "compute the answer again from the steps in this `directory`, without measuring")
-	flags.BoolVar(&f.JSON, "json", false, "print only knee.json on stdout")
-	flags.StringVar(&f.markdown, "markdown", "", "write the answer as Markdown to `file`")
-	WebFlag(flags, &f.web)
-	cli.HistoryFlag(flags, &f.History)
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
 	cmd.MarkFlagsMutuallyExclusive("body", "data")
 	completions(cmd)
-	return cmd
+}
+
+func (f *kneeFlags) searchFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after `TIME`, with what is known by then")
+	flags.DurationVar(&f.soak, "soak", session.DefaultSoak, "soak for at most `TIME`")
+	flags.StringVar(&f.from, "from", "", "compute the answer again from the steps in directory `DIR`, without measuring")
+}
+
+func (f *kneeFlags) answerFlags(flags *pflag.FlagSet) {
+	WebFlag(flags, &f.web, "each step")
+	flags.StringVarP(&f.Out, "out", "o", "", "keep the steps in directory `DIR` (default runs/<time>-knee)")
+	flags.BoolVar(&f.JSON, "json", false, "print only knee.json on stdout")
+	flags.StringVar(&f.markdown, "markdown", "", "write the answer as Markdown to `FILE`")
+	cli.HistoryFlag(flags, &f.History)
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the service's output to stderr")
 }
 
 // setByKnee are the load flags that a knee sets itself.

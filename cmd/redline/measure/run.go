@@ -43,29 +43,40 @@ type Flags struct {
 func RunCommand() *cobra.Command {
 	var f Flags
 	cmd := &cobra.Command{
-		Use:   "run URL | scenario.yaml [-- target arguments]",
+		Use:   "run URL | scenario.yaml [-- ARGS]",
 		Short: "Put load on a service and find its bottleneck",
-		Long: `run puts load on a service, observes it, takes slow requests apart and names the
-bottleneck with evidence and a remedy. The measurements are kept in a bundle
-(runs/<time>-<scenario>/), which redline report and redline diagnose can read again.
+		Long: `run puts load on a service, observes it, breaks down slow requests, and names the
+bottleneck with evidence and a remedy.
+
+Most runs need only these flags:
+  --build PKG      build the service from its main package and start it
+  -c N             closed loop: each of N connections waits for the response before it
+                   sends its next request
+  --rate N/s       open loop: N requests per second, however fast the service responds
+  -d TIME          how long to measure
+  --postgres DSN   the service's database
+  -- ARGS          arguments of the service
 
 The more redline can observe, the more it can prove:
-  --build PKG    builds your main package with a probe injected: everything
-  --exec CMD     starts a command; runtime and traces if it imports the probe
-  --pid N        observes a running process; add --pprof for profiles and traces
-  URL alone      load, and the listening process if it is on this host
+  --build PKG      everything: it builds the service with a probe injected
+  --exec CMD       starts a command; runtime and traces if it imports the probe
+  --pid PID        a running process; add --pprof for profiles and traces
+  URL alone        load, and the listening process if it is on this host
 
-On a terminal redline draws the run live: p pauses the view, s stops the load early and keeps
-what was measured, q leaves the view, ? explains the figures; --plain prints lines instead.
+Without further flags: 64 connections in a closed loop, 5s of warm-up, 30s measured. A
+scenario file has no warm-up unless it sets one. The URL's scheme selects the protocol:
+http and https (--http2 for HTTP/2), grpc and grpcs, ws and wss, tcp. redline loads
+other hosts only after you confirm, or with --yes.
 
---web shows the run live in a browser, and its report at the end; --web ADDR does so at an
-address of your choice. On loopback only your own user and root have access; at an address
-that others can reach, they need the token in the URL: a new one each time, or the one in
+The measurements are kept in a bundle (runs/<time>-<scenario>/), which redline report
+and redline diagnose can read again.
+
+On a terminal redline draws the run live: p pauses the view, s stops the load early and
+keeps what was measured, q leaves the view, ? explains the figures; --plain prints lines
+instead. --web shows the run live in a browser, and its report at the end. On loopback
+only your own user and root have access; at an address that other machines can reach,
+viewers need the token in the URL: a new one each time, or the one in
 $REDLINE_WEB_TOKEN. The run does not wait for a browser.
-
-Without further flags: 64 connections in a closed loop, 5s of warm-up, 30s measured.
-The URL's scheme selects the protocol: http and https (--http2 for HTTP/2), grpc and
-grpcs, ws and wss, tcp. Other hosts are loaded only after you confirm, or with --yes.
 
 Exit code 0: measured, thresholds met. 1: a threshold failed. 2: usage or input
 error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle is kept.`,
@@ -79,16 +90,23 @@ error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle
   redline run scenario.yaml --postgres "$DATABASE_URL" --json > summary.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	f.LoadFlags(cmd.Flags())
-	f.ProtocolFlags(cmd.Flags())
-	f.TargetFlags(cmd.Flags())
-	f.exportFlags(cmd.Flags())
-	f.outputFlags(cmd.Flags())
+	f.register(cmd)
+	return cmd
+}
+
+// register adds the flags of run, those that most people need first.
+func (f *Flags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.TargetFlags(flags)
+	f.LoadFlags(flags)
+	f.RequestFlags(flags)
+	f.ObserveFlags(flags)
+	cli.Under(flags, "Observe", f.overheadFlags)
+	cli.Under(flags, "Output", f.outputFlags)
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
 	cmd.MarkFlagsMutuallyExclusive("no-observe", "measure-overhead")
 	cmd.MarkFlagsMutuallyExclusive("body", "data")
 	completions(cmd)
-	return cmd
 }
 
 func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
@@ -158,10 +176,10 @@ func (f *Flags) measure(ctx context.Context, cmd *cobra.Command, o run.Options, 
 		overhead, runErr = run.Overhead(ctx, o, f.pairs)
 	}
 	if o.Plan.Target.Build != "" && runErr == nil {
-		o.OnEvent(run.Event{Phase: "asking the compiler"})
+		o.OnEvent(run.Event{Phase: "reading the compiler's remarks"})
 		remarks(cmd, o.Dir, o.Plan.Target.Build, o.Plan.Target.BuildFlags)
 	}
-	o.OnEvent(run.Event{Phase: "taking requests apart"})
+	o.OnEvent(run.Event{Phase: "breaking requests down"})
 	rec, summary, err := assess.Bundle(o.Dir)
 	runErr = errors.Join(runErr, err)
 	if summary == nil {

@@ -21,10 +21,10 @@ import (
 // Steps shows the runs of a verb on one page in a browser, one after the other. Without a page it is nil, and its methods do nothing.
 type Steps struct{ watched *watched }
 
-// WebFlag adds --web for a verb that makes several runs.
-func WebFlag(flags *pflag.FlagSet, address *string) {
-	flags.StringVar(address, "web", "", "show each step live in a browser, at this `address` (default 127.0.0.1 and a free "+
-		"port; at other addresses others need the token in the URL)")
+// WebFlag adds --web, which shows a run or each step of a verb that makes several.
+func WebFlag(flags *pflag.FlagSet, address *string, what string) {
+	flags.StringVar(address, "web", "", "show "+what+" live in a browser, at `[ADDR]` (default 127.0.0.1 and a free port; "+
+		"beyond loopback, viewers need the token in the URL)")
 	flags.Lookup("web").NoOptDefVal = webAlone
 }
 

@@ -140,9 +140,9 @@ func labReportCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&dir, "dir", labDir, "`directory` of the results")
-	flags.StringVar(&format, "format", "html", "html (one offline page) or md (a table)")
-	flags.StringVarP(&out, "out", "o", "", "write to `file` instead of stdout")
+	flags.StringVar(&dir, "dir", labDir, "read the results in directory `DIR`")
+	flags.StringVar(&format, "format", "html", "`FORMAT`: html (one offline page) or md (a table)")
+	flags.StringVarP(&out, "out", "o", "", "write to `FILE` (default stdout)")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"html", "md"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagDirname("dir")
 	return cmd

@@ -30,15 +30,15 @@ func DemoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Find the bottleneck of a real order gateway, fix it step by step, and measure each gain",
-		Long: `demo starts its own PostgreSQL and the lab's order gateway with common defects. It
+		Long: `demo starts its own PostgreSQL and the lab's order gateway, which has common defects. It
 finds the bottleneck, applies the remedy of the first finding, runs again, compares both
-states in turns under the same load, and so on. At the end it prints the ladder of
-gains, each with its interval or as within the noise. It needs a checkout of redline
-and takes less than four minutes on two cores.
+states in turns under the same load, and so on. At the end it prints the gain of each
+step, with its interval or as within the noise. It needs a checkout of redline, and takes
+less than four minutes on two cores.
 
---web shows each step live in a browser, and the ladder at the end.
+--web shows each step live in a browser, and the ladder of gains at the end.
 
-redline lab ladder order --full measures the same ladder with several launches of each
+redline lab ladder order --full measures the same steps with several launches of each
 state.`,
 		Example: "  redline demo\n  redline demo --json > ladder.json",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -49,15 +49,15 @@ state.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Checkout, "checkout", ".", "a `directory` inside redline's checkout")
-	flags.StringVarP(&o.Dir, "out", "o", "", "`directory` for the bundles (default runs/<time>-demo)")
-	flags.StringVar(&o.DSN, "postgres", "", "`DSN` of a throwaway PostgreSQL to use instead of starting one")
-	flags.DurationVarP(&o.Duration, "duration", "d", 3*time.Second, "diagnosed time of each step")
-	flags.DurationVar(&o.Warmup, "warmup", time.Second, "warm-up of each step")
-	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after this many steps (default: when no finding has a remedy left)")
+	flags.StringVar(&o.Checkout, "checkout", ".", "use the checkout of redline that directory `DIR` is in")
+	flags.StringVarP(&o.Dir, "out", "o", "", "keep the bundles in directory `DIR` (default runs/<time>-demo)")
+	flags.StringVar(&o.DSN, "postgres", "", "use the throwaway PostgreSQL at `DSN` instead of starting one")
+	flags.DurationVarP(&o.Duration, "duration", "d", 3*time.Second, "diagnose each step for `TIME`")
+	flags.DurationVar(&o.Warmup, "warmup", time.Second, "warm each step up for `TIME`")
+	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after `N` steps (default: when no finding has a remedy left)")
 	flags.BoolVar(&asJSON, "json", false, "print only the ladder, as JSON, on stdout")
-	measure.WebFlag(flags, &address)
-	flags.BoolVar(&plain, "plain", false, "plain progress lines even on a terminal")
+	measure.WebFlag(flags, &address, "each step")
+	flags.BoolVar(&plain, "plain", false, "print plain progress lines even on a terminal")
 	return cmd
 }
 

@@ -28,10 +28,10 @@ func LabCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Test well-known tuning claims on this machine",
-		Long: `lab tests what reports on tuning Go services claim: each claim is an experiment
-that compares a baseline with the tuned form in interleaved rounds, by the rules of
-redline bench. Its verdict is confirmed, smaller, no effect, reversed, inconclusive, or
-not applicable if it cannot be tried on this machine.
+		Long: `lab tests claims from reports on tuning Go services. For each claim, an experiment
+compares a baseline with the tuned form in interleaved rounds, by the rules of redline
+bench. Its verdict is confirmed, smaller, no effect, reversed, inconclusive, or not
+applicable if it cannot be tried on this machine.
 
 It needs a checkout of redline and the go command. docs/claims.md holds all claims with
 the verdicts of one machine.`,
@@ -60,7 +60,8 @@ func labRunCommand() *cobra.Command {
 		Use:   "run [ID...]",
 		Short: "Run experiments: all, or those of some claims",
 		Long: `run measures experiments one after the other. Each result is kept as soon as it is
-decided; Ctrl-C ends the current experiment and keeps the others, and --resume continues.
+decided. Ctrl-C stops the current experiment and keeps the results so far; --resume
+continues.
 
 Exit code 0: each experiment has a verdict other than inconclusive. 2: usage or input
 error, or an experiment fails. 3: one is inconclusive. 130: interrupted.`,
@@ -75,19 +76,19 @@ error, or an experiment fails. 3: one is inconclusive. 130: interrupted.`,
 		RunE: func(cmd *cobra.Command, ids []string) error { return f.run(cmd, ids) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.Quick, "quick", false, "few and short rounds: about 12 s each; small effects stay inconclusive")
-	flags.BoolVar(&f.full, "full", false, "as many rounds as a verdict takes, about half a minute each (the default)")
+	flags.BoolVar(&f.Quick, "quick", false, "few and short rounds: about 12 s per experiment; small effects stay inconclusive")
+	flags.BoolVar(&f.full, "full", false, "as many rounds as a verdict takes: about half a minute per experiment (the default)")
 	flags.BoolVar(&f.Resume, "resume", false, "skip experiments that already have a result")
-	flags.StringVar(&f.checkout, "checkout", ".", "a `directory` inside redline's checkout")
-	flags.StringVarP(&f.Dir, "out", "o", labDir, "`directory` that keeps the results; a new result replaces the experiment's "+
+	flags.StringVar(&f.checkout, "checkout", ".", "use the checkout of redline that directory `DIR` is in")
+	flags.StringVarP(&f.Dir, "out", "o", labDir, "keep the results in directory `DIR`; a new result replaces the experiment's "+
 		"old one")
-	flags.Uint64Var(&f.Seed, "seed", 0, "random seed for the order of rounds (default random)")
+	flags.Uint64Var(&f.Seed, "seed", 0, "random seed `N` for the order of rounds (default random)")
 	flags.BoolVar(&f.json, "json", false, "print only the results, as JSON, on stdout")
 	flags.IntVar(
 		&f.itself,
 		"aa",
 		0,
-		"compare each baseline `n` times with itself, and count verdicts that claim a difference; keeps no results",
+		"compare each baseline `N` times with itself, and count verdicts that claim a difference; keeps no results",
 	)
 	cmd.MarkFlagsMutuallyExclusive("quick", "full")
 	cmd.MarkFlagsMutuallyExclusive("aa", "json")

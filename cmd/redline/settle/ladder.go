@@ -21,10 +21,10 @@ func labLadderCommand() *cobra.Command {
 		Use:   "ladder",
 		Short: "Tune the order gateway step by step, and measure each gain",
 		Long: `ladder tunes the lab's order gateway step by step under mixed traffic: queries,
-balances, new orders and reversals. Adjacent states are compared while both are up, in
-turns under the same load. Each gain has an interval or is within the noise; the finding
-that called for the step is given, if one did. A state whose answers differ from
-those of the service as found, or that loses or doubles an order, ends the ladder.`,
+balances, new orders and reversals. It compares adjacent states while both are up, in
+turns under the same load. Each gain has an interval or is within the noise; if a
+finding called for the step, the result names it. The ladder stops at a state whose
+responses differ from those of the service as found, or that loses or doubles an order.`,
 		Example: "  redline lab ladder order --quick\n  redline lab ladder stack --full --resume",
 		Args:    verbsOnly,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -32,11 +32,11 @@ those of the service as found, or that loses or doubles an order, ends the ladde
 	cmd.AddCommand(
 		climbCommand(ladder.Order, "Let the findings choose the steps (claims A-ladder and A-gateway-final)",
 			`order begins with the gateway and its common defects. The first finding of each run
-chooses the next step, until no finding calls for a remedy that is left.`),
+chooses the next step, until no finding calls for any of the remaining remedies.`),
 		climbCommand(ladder.Stack, "Take the steps of a report on Gin, GORM and PostgreSQL (claim D-ladder)",
-			`stack begins with the defaults of Gin, GORM and database/sql and an index. Its steps are
-a report's, in that order; each says whether a finding called for it. At the end pgbench
-reads from the same server, if it is installed.`))
+			`stack begins with the defaults of Gin, GORM and database/sql, and an index. It takes the
+steps of a report in the report's order, and says of each whether a finding called for
+it. At the end pgbench, if installed, reads from the same server.`))
 	return cmd
 }
 
@@ -55,9 +55,9 @@ func climbCommand(name, short, long string) *cobra.Command {
 		Short: short,
 		Long: long + `
 
-The result is kept after each step. Ctrl-C ends the current step, and --resume continues.
+The result is kept after each step. Ctrl-C stops the current step, and --resume continues.
 
-Exit code 0: the ladder was climbed to its end. 2: usage or input error. 3: it ended
+Exit code 0: the ladder was climbed to its end. 2: usage or input error. 3: it stopped
 early, with the reason. 130: interrupted.`,
 		Example: strings.ReplaceAll("  redline lab ladder NAME\n  redline lab ladder NAME --full --resume\n"+
 			"  redline lab ladder NAME --json > ladder.json", "NAME", name),
@@ -68,15 +68,15 @@ early, with the reason. 130: interrupted.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.quick, "quick", false, "one launch of each state per comparison: some minutes (the default)")
+	flags.BoolVar(&f.quick, "quick", false, "one launch of each state per comparison: a few minutes (the default)")
 	flags.BoolVar(&f.Full, "full", false, "pairs of launches: about a quarter of an hour")
-	flags.BoolVar(&f.resume, "resume", false, "continue where the kept result ends")
-	flags.StringVar(&f.checkout, "checkout", ".", "a `directory` inside redline's checkout")
-	flags.StringVarP(&f.out, "out", "o", labDir, "`directory` that keeps the result")
-	flags.StringVar(&f.DSN, "postgres", "", "`DSN` of a throwaway PostgreSQL to use instead of starting one")
-	flags.IntVar(&f.MaxSteps, "max-steps", 0, "stop after this many steps (default: at the ladder's end)")
-	flags.Int64Var(&f.Requests, "requests", 0, "bound each measurement by `n` requests instead of by time")
-	flags.Uint64Var(&f.Seed, "seed", 0, "random seed for the order of turns (default random)")
+	flags.BoolVar(&f.resume, "resume", false, "continue from the kept result")
+	flags.StringVar(&f.checkout, "checkout", ".", "use the checkout of redline that directory `DIR` is in")
+	flags.StringVarP(&f.out, "out", "o", labDir, "keep the result in directory `DIR`")
+	flags.StringVar(&f.DSN, "postgres", "", "use the throwaway PostgreSQL at `DSN` instead of starting one")
+	flags.IntVar(&f.MaxSteps, "max-steps", 0, "stop after `N` steps (default: at the ladder's end)")
+	flags.Int64Var(&f.Requests, "requests", 0, "end each measurement after `N` requests instead of after a time")
+	flags.Uint64Var(&f.Seed, "seed", 0, "random seed `N` for the order of turns (default random)")
 	flags.BoolVar(&f.json, "json", false, "print only the result, as JSON, on stdout")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the tables as Markdown")
 	cmd.MarkFlagsMutuallyExclusive("quick", "full")

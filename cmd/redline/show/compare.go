@@ -22,11 +22,11 @@ func CompareCommand() *cobra.Command {
 		Short: "Show by how much two recorded runs differ",
 		Long: `compare shows by how much the second of two recorded runs differs from the first:
 figures with intervals, where the mean request spends more or less time, and which
-functions take more or less CPU. It needs only the bundles, on any machine.
-Intervals come from blocks of windows, long enough not to be correlated.
+functions use more or less CPU. It needs only the bundles, on any machine. Intervals
+come from blocks of windows, long enough not to be correlated.
 
-compare gives no verdict, because the runs were made one after another and anything
-else may have changed in between. For a verdict use redline ab.`,
+compare gives no verdict, because the runs were made one after the other and anything
+else may have changed in between. For a verdict, use redline ab.`,
 		Example: "  redline compare runs/20260102-150405-gateway runs/20260102-151210-gateway --html diff.html",
 		Args:    cli.Takes(2, 2, "two runs are needed: name their directories, runs/..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,9 +61,9 @@ else may have changed in between. For a verdict use redline ab.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON (redline.compare/1)")
-	cmd.Flags().StringVar(&markdown, "markdown", "", "write the comparison as Markdown to `file`")
-	cmd.Flags().StringVar(&html, "html", "", "write the comparison as one self-contained HTML page to `file`")
-	cmd.Flags().StringVar(&flame, "flame", "", "write a differential flame graph of the CPU profiles to `file` (HTML)")
+	cmd.Flags().StringVar(&markdown, "markdown", "", "write the comparison as Markdown to `FILE`")
+	cmd.Flags().StringVar(&html, "html", "", "write the comparison as one self-contained HTML page to `FILE`")
+	cmd.Flags().StringVar(&flame, "flame", "", "write a differential flame graph of the CPU profiles to `FILE` (HTML)")
 	return cmd
 }
 

@@ -16,11 +16,11 @@ func DiagnoseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diagnose RUN",
 		Short: "Diagnose a recorded run again, from its bundle",
-		Long: `diagnose takes the requests of a recorded run apart and judges it again, without
-the target and on any machine. It rewrites anatomy.json, findings.json,
-summary.json and report.html in the bundle and leaves the measurements as they are.
-Use it after an upgrade of redline, or on a bundle copied from elsewhere. The exit
-code is that of redline run for the same results.`,
+		Long: `diagnose breaks down the requests of a recorded run and judges the run again, without
+the service and on any machine. It rewrites anatomy.json, findings.json, summary.json
+and report.html in the bundle, and leaves the measurements as they are. Use it after
+upgrading redline, or on a bundle copied from elsewhere. The exit code is that of
+redline run for the same results.`,
 		Example: "  redline diagnose runs/20260102-150405-gateway --all",
 		Args:    cli.Takes(1, 1, "no run given: name its directory, runs/..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,9 +45,9 @@ code is that of redline run for the same results.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print only summary.json on stdout")
 	cmd.Flags().BoolVar(&all, "all", false,
-		"print every finding in full, rejected and not judged causes, the slowest requests and all sources")
+		"print every finding in full, causes rejected or not judged, the slowest requests and all sources")
 	// What the live page starts every few seconds.
-	cmd.Flags().BoolVar(&soFar, "so-far", false, "judge a run that is still in progress, print summary.json and write nothing")
+	cmd.Flags().BoolVar(&soFar, "so-far", false, "judge a run that has not finished, print summary.json and write nothing")
 	_ = cmd.Flags().MarkHidden("so-far") // it fails only for a flag that is not there
 	return cmd
 }

@@ -22,21 +22,21 @@ func DoctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [URL | scenario.yaml | runs/...-knee]",
 		Short: "List the sources that work here, and how to enable the rest",
-		Long: `doctor checks, before a run, which data redline can collect here. It opens every
-source for a moment and lists what it delivers, what is missing, and how to enable
-that. It also checks the limits that load and figures depend on: open files, CPUs,
-clock, timers, local ports, redline's own container, the Go toolchain, PostgreSQL.
+		Long: `doctor checks, before a run, which data redline can collect here. It opens every source
+for a moment and lists what it delivers, what is missing, and how to enable that. It
+also checks the limits on which load and figures depend: open files, CPUs, clock,
+timers, local ports, redline's own container, the Go toolchain, PostgreSQL.
 
-doctor puts no load on anything, unless --ceilings asks for it. Without a URL or --pid
-it observes its own process instead of a target.
+doctor puts no load on anything unless you use --ceilings. Without a URL or --pid it
+observes its own process instead of a service.
 
 --ceilings measures this machine for 3 seconds (loopback round trips, system calls, new
-connections, TLS, JSON, fsync, statements of --postgres), reads the kernel's limits, and
-says what each layer allows at most, which one limits first, and how to raise it at what
-cost. With a scenario it also shows what that demands of each layer; with the directory
-of a redline knee, what the knee demands.
+connections, TLS, JSON, fsync, statements of --postgres) and reads the kernel's limits.
+It shows the most that each layer allows, which one is the first limit, how to raise it,
+and what that costs. With a scenario it also shows what the scenario demands of each
+layer; with the directory of a redline knee, what the knee demands.
 
-Exit code 0: at least one source delivers. 3: none does.`,
+Exit code 0: at least one source delivers data. 3: none does.`,
 		Example: "  redline doctor\n  redline doctor http://127.0.0.1:8080 --postgres postgres://127.0.0.1/shop\n" +
 			"  redline doctor --ceilings scenario.yaml",
 		Args: cli.Takes(0, 1, ""),
@@ -60,13 +60,13 @@ Exit code 0: at least one source delivers. 3: none does.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&p.PID, "pid", 0, "process ID of the target")
-	flags.StringVar(&p.Pprof, "pprof", "", "base `URL` of the target's net/http/pprof")
-	flags.StringVar(&p.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL")
+	flags.IntVar(&p.PID, "pid", 0, "examine the service that runs as process `PID`")
+	flags.StringVar(&p.Pprof, "pprof", "", "base `URL` of the service's net/http/pprof")
+	flags.StringVar(&p.Postgres, "postgres", "", "`DSN` of the service's PostgreSQL")
 	flags.BoolVar(&asJSON, "json", false, "print the checkup as JSON")
 	flags.BoolVar(&all, "all", false, "print the series that each source delivered")
-	flags.BoolVar(&withCeilings, "ceilings", false, "measure for 3 seconds what this machine allows at most, and which layer "+
-		"limits first")
+	flags.BoolVar(&withCeilings, "ceilings", false, "measure for 3 seconds the most that this machine allows, and which layer "+
+		"is the first limit")
 	flags.BoolVar(&reconnect, "reconnect", false, "with --ceilings: every request opens its own connection")
 	return cmd
 }

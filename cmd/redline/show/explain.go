@@ -21,7 +21,7 @@ func ExplainCommand() *cobra.Command {
 		Use:   "explain [CAUSE]",
 		Short: "Explain a cause: symptoms, evidence, remedy",
 		Long: `explain prints a cause's symptoms, the evidence that redline requires for it, the
-remedy with code before and after, and how to check that it helped. Without a cause
+remedy with code before and after, and how to check that it helped. Without a cause,
 it lists all causes that redline can name.`,
 		Example: "  redline explain\n  redline explain lock-contention",
 		Args:    cli.Takes(0, 1, ""),

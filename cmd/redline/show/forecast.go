@@ -41,17 +41,17 @@ func ForecastCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forecast [FILE.csv]",
 		Short: "Predict when growth reaches a limit, such as the knee",
-		Long: `forecast extrapolates a history of load and says on which day it first reaches a limit,
-with an 80 % interval. The history is a CSV file of time and value (- for standard
-input), a query to Prometheus, or a metric that --history has kept.
+		Long: `forecast extrapolates a history of load and predicts the day on which it first reaches
+a limit, with an 80 % interval. The history is a CSV file of time and value (- for
+standard input), a Prometheus query, or a metric that --history has kept.
 
 Exponential smoothing, ARIMA and Theta fit daily and weekly seasons, trend and holidays;
-a backtest on the history itself weights those that do best, compared with the seasonal
-naive forecast. Several points within a step become their maximum, because peaks reach
-limits first. Days are in UTC.
+a backtest on the history itself gives the most weight to those that do best, compared
+with the seasonal naive forecast. Several points within a step become their maximum,
+because peaks reach limits first. Days are in UTC.
 
-Without --limit the newest knee below runs/ is the limit. Exit code 0: forecast. 2: the
-history cannot be read. 3: it is too short to say anything.`,
+Without --limit, the limit is the newest knee in runs/. Exit code 0: forecast. 2: the
+history cannot be read. 3: it is too short for a forecast.`,
 		Example: `  redline forecast qps.csv --limit 6200/s
   redline forecast --prometheus http://127.0.0.1:9090 --query 'sum(rate(http_requests_total[5m]))' --since 90d --limit 6200/s
   redline forecast --history history.db --metric throughput --horizon 720h`,
@@ -59,25 +59,25 @@ history cannot be read. 3: it is too short to say anything.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.answer(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.column, "column", "", "`name` of the value's column in the CSV file")
-	flags.StringVar(&f.prometheus, "prometheus", "", "base `URL` of a Prometheus")
-	flags.StringVar(&f.query, "query", "", "`PromQL` that gives one series")
+	flags.StringVar(&f.column, "column", "", "values are in column `NAME` of the CSV file")
+	flags.StringVar(&f.prometheus, "prometheus", "", "query the Prometheus at base `URL`")
+	flags.StringVar(&f.query, "query", "", "query `PROMQL`, which must return one series")
 	flags.StringVar(&f.history, "history", "",
-		"SQLite `file`, or the DSN of a PostgreSQL, that --history of run has kept results in")
-	flags.StringVar(&f.metric, "metric", "throughput", "the `metric` of the history")
+		"read the history that --history of run has kept in `FILE|DSN`, a SQLite file or a PostgreSQL")
+	flags.StringVar(&f.metric, "metric", "throughput", "forecast `METRIC` of the history")
 	flags.StringVar(&f.scenario, "scenario", "",
-		"only this scenario of the history: its `name`, or the beginning of its hash")
-	flags.StringVar(&f.since, "since", "90d", "how far back to ask Prometheus: a `time` or an age")
-	flags.StringVar(&f.limit, "limit", "", "the `value` to reach, such as 6200/s (default: the newest knee below runs/)")
-	flags.StringVar(&f.unit, "unit", "/s", "`unit` of the values, for the text")
-	flags.DurationVar(&f.step, "step", 0, "length of a step (default: the distance between points; 1h for Prometheus)")
-	flags.DurationVar(&f.horizon, "horizon", 0, "how far to look (default: as far as the history is long, at most a year)")
-	flags.StringVar(&f.by, "by", forecast.ByMax, "`method` to combine several points of one step: max or mean")
-	flags.StringVar(&f.zeros, "zeros", "values", "`meaning` of zeros: values, or gaps")
-	flags.StringSliceVar(&f.holidays, "holidays", nil, "`days` unlike others, such as 2026-12-25, or files with one per line")
+		"only scenario `NAME` of the history, or the one whose hash begins with NAME")
+	flags.StringVar(&f.since, "since", "90d", "query Prometheus for values since `TIME` (2026-01-31, or an age)")
+	flags.StringVar(&f.limit, "limit", "", "the limit is `VALUE`, such as 6200/s (default: the newest knee in runs/)")
+	flags.StringVar(&f.unit, "unit", "/s", "print values in `UNIT`")
+	flags.DurationVar(&f.step, "step", 0, "make steps `TIME` long (default: the distance between points; 1h for Prometheus)")
+	flags.DurationVar(&f.horizon, "horizon", 0, "look `TIME` ahead (default: the length of the history, at most a year)")
+	flags.StringVar(&f.by, "by", forecast.ByMax, "combine several points of one step by `METHOD`: max or mean")
+	flags.StringVar(&f.zeros, "zeros", "values", "take zeros as `MEANING`: values, or gaps")
+	flags.StringSliceVar(&f.holidays, "holidays", nil, "treat `DAYS` as holidays: dates (2026-12-25), or files with one per line")
 	flags.BoolVar(&f.json, "json", false, "print the forecast as JSON ("+forecast.Schema+")")
 	flags.BoolVar(&f.markdown, "markdown", false, "print it as Markdown")
-	flags.BoolVar(&f.plain, "plain", false, "draw in ASCII")
+	flags.BoolVar(&f.plain, "plain", false, "plot in ASCII")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
 	cmd.MarkFlagsMutuallyExclusive("prometheus", "history")
 	return cmd

@@ -46,35 +46,37 @@ func HistoryCommand() *cobra.Command {
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:   "history [METRIC...]",
-		Short: "Draw results by commit, and mark the commits after which they stayed different",
-		Long: `history draws the results kept by --history of run, ab, gate, bench, tune and knee:
-one series per metric, scenario and machine, with the commits at which the level
-changed for good, by how much and how surely (E-divisive with Student's t test). A change
-is detectable from the second commit after it; use redline gate to judge one commit.
+		Short: "Plot results by commit, and mark lasting changes",
+		Long: `history plots the results that --history of run, ab, gate, bench, tune and knee kept:
+one series per metric, scenario and machine. It marks the commits at which the level
+changed for good, with the size of the change and how certain it is (E-divisive with
+Student's t test). A change is detectable from the second commit after it; use redline
+gate to judge a single commit.
 
-Results of different machines are never compared: by default only this machine's are
-drawn; --machine all draws each machine separately. Results of dirty trees are left out.
-What redline tune and knee tried is kept as well: redline history trials shows it.
+Results of different machines are never compared: by default history plots only this
+machine's; --machine all plots each machine separately. Results of dirty trees are left
+out. redline history trials shows what redline tune and knee tried.
 
-Exit code 0: drawn. With --fail-on-regression also 1: the newest change of a series is
-worse and within the last 10 commits; 3: no series has enough commits.`,
+Exit code 0: plotted. With --fail-on-regression also 1: the newest change of a series is
+for the worse and within the last 10 commits; 3: no series has enough commits.`,
 		Example: `  redline run scenario.yaml --history history.db
   redline history cpu_per_request p99 --history history.db
   REDLINE_HISTORY=postgres://ci@db/redline redline history --fail-on-regression`,
 		RunE: func(cmd *cobra.Command, metrics []string) error { return f.draw(cmd, metrics) },
 	}
 	flags := cmd.Flags()
-	cmd.PersistentFlags().StringVar(&f.where, "history", "", "SQLite `file`, or the DSN of a PostgreSQL ($"+history.Variable+")")
-	flags.StringVar(&f.scenario, "scenario", "", "only this scenario: its `name`, or the beginning of its hash")
-	flags.StringVar(&f.branch, "branch", "", "only this `branch`")
-	flags.StringVar(&f.machine, "machine", "this", "`machines` to draw: this, or all (drawn separately)")
-	flags.StringVar(&f.since, "since", "", "only results since this `time` (2026-01-31, or an age: 90d)")
+	cmd.PersistentFlags().StringVar(&f.where, "history", "",
+		"the history is in `FILE|DSN`, a SQLite file or a PostgreSQL ($"+history.Variable+")")
+	flags.StringVar(&f.scenario, "scenario", "", "only scenario `NAME`, or the one whose hash begins with NAME")
+	flags.StringVar(&f.branch, "branch", "", "only branch `NAME`")
+	flags.StringVar(&f.machine, "machine", "this", "plot `MACHINES`: this, or all (separately)")
+	flags.StringVar(&f.since, "since", "", "only results since `TIME` (2026-01-31, or an age: 90d)")
 	flags.BoolVar(&f.dirty, "dirty", false, "include results of dirty trees")
-	flags.Float64Var(&f.maxP, "max-p", history.DefaultMaxP, "report changes up to this p-`value`")
+	flags.Float64Var(&f.maxP, "max-p", history.DefaultMaxP, "report changes with a p-value of at most `P`")
 	flags.BoolVar(&f.json, "json", false, "print the series as JSON ("+history.Schema+")")
 	flags.BoolVar(&f.csv, "csv", false, "print the points as CSV")
-	flags.BoolVar(&f.plain, "plain", false, "draw in ASCII")
-	flags.IntVar(&f.within, "fail-on-regression", 0, "exit 1 if the newest change within the last `n` commits is for the worse")
+	flags.BoolVar(&f.plain, "plain", false, "plot in ASCII")
+	flags.IntVar(&f.within, "fail-on-regression", 0, "exit 1 if the newest change is for the worse and within the last `N` commits")
 	flags.Lookup("fail-on-regression").NoOptDefVal = strconv.Itoa(regressionWithin)
 	cmd.MarkFlagsMutuallyExclusive("json", "csv")
 	cmd.AddCommand(historyAddCommand(&f), historyTrialsCommand(&f))
@@ -87,8 +89,8 @@ func historyAddCommand(f *historyFlags) *cobra.Command {
 		Use:   "add RUN...",
 		Short: "Keep recorded runs and comparisons in the history",
 		Long: `add stores the results of bundles (redline run) and of sessions (side b of redline ab
-and gate; side b, or the only one, of redline bench). A result that the history already
-has stays unchanged. The commit is the recorded one, or --commit.`,
+and gate; side b, or the only side, of redline bench). It does not change a result that
+is already in the history. The commit is the recorded one, or --commit.`,
 		Example: "  redline history add runs/* --history history.db\n" +
 			"  redline history add runs/20260102-150405-gateway --commit v1.2 --history history.db",
 		Args: cli.Takes(1, math.MaxInt, "no run given: name its directory, runs/..."),
@@ -126,7 +128,7 @@ has stays unchanged. The commit is the recorded one, or --commit.`,
 			return errors.Join(failed...)
 		},
 	}
-	cmd.Flags().StringVar(&measured, "commit", "", "git `revision` that was measured, if the record has none")
+	cmd.Flags().StringVar(&measured, "commit", "", "the measured commit is git revision `REF`, if the record has none")
 	return cmd
 }
 

@@ -23,11 +23,11 @@ func LintCommand() *cobra.Command {
 		Short: "Show the compiler's remarks on the lines that a run found hot",
 		Long: `lint joins the CPU and allocation profiles of a recorded run with the Go compiler's
 remarks on the same lines: which values escape to the heap and how, which functions are
-not inlined and why, which bounds checks remain. It prints only lines that take at
-least 2 % of CPU or of allocations, most expensive first.
+not inlined and why, which bounds checks remain. It prints only lines that account for
+at least 2 % of CPU or of allocations, the most expensive first.
 
-Run it in the service's source tree, at the measured revision. The packages (default
-./...) are compiled again; nothing is written.`,
+Run it in the service's source tree, at the measured revision. It compiles the packages
+again (default ./...) and writes nothing.`,
 		Example: `  redline lint --profile runs/20260102-150405-gateway ./...
   redline lint --profile runs/20260102-150405-gateway --top 5 ./internal/...`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,9 +57,9 @@ Run it in the service's source tree, at the measured revision. The packages (def
 			return lint.Text(cmd.OutOrStdout(), explained, top)
 		},
 	}
-	cmd.Flags().StringVar(&profile, "profile", "", "`bundle` of the run whose profiles name the hot lines")
-	cmd.Flags().StringVar(&buildFlags, "build-flags", "", "`flags` of go build that the run's target was built with, such as -tags=sqlite")
+	cmd.Flags().StringVar(&profile, "profile", "", "take the hot lines from the profiles of the run in bundle `RUN`")
+	cmd.Flags().StringVar(&buildFlags, "build-flags", "", "`FLAGS` for go build with which the service was built, such as -tags=sqlite")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print every hot line with its remarks as JSON")
-	cmd.Flags().IntVar(&top, "top", 10, "print at most this many hot lines (0: all)")
+	cmd.Flags().IntVar(&top, "top", 10, "print at most `N` hot lines (0: all)")
 	return cmd
 }

@@ -28,13 +28,13 @@ func ReportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Write the report of a recorded run",
-		Long: `report writes the report of a recorded run from its bundle, without the target
-and on any machine: as text (default), Markdown, JSON, or one self-contained HTML
-page. A bundle without a stored diagnosis, such as that of a killed run, is diagnosed
-first, as by redline diagnose. Thresholds do not change the exit code: redline run and
-redline diagnose report those.`,
+		Long: `report writes the report of a recorded run from its bundle, without the service and on
+any machine: as text (default), Markdown, JSON, or one self-contained HTML page. If the
+bundle has no stored diagnosis, because the run was killed for example, report first
+diagnoses it as redline diagnose does. Thresholds do not change the exit code; redline
+run and redline diagnose report those.`,
 		Example: `  redline report runs/20260102-150405-gateway                  # text
-  redline report runs/20260102-150405-gateway --all            # and the slowest requests
+  redline report runs/20260102-150405-gateway --all            # every finding in full, the slowest requests
   redline report runs/20260102-150405-gateway --format html -o report.html
   redline report runs/20260102-150405-gateway --format json | jq .findings`,
 		Args: cli.Takes(1, 1, "no run given: name its directory, runs/..."),
@@ -57,10 +57,10 @@ redline diagnose report those.`,
 			return write(cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "text, md, json or html")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this `file` (default stdout)")
+	cmd.Flags().StringVar(&format, "format", "text", "`FORMAT`: text, md, json or html")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write to `FILE` (default stdout)")
 	cmd.Flags().BoolVar(&all, "all", false,
-		"text: print every finding in full, rejected and not judged causes, the slowest requests and all sources")
+		"text: print every finding in full, causes rejected or not judged, the slowest requests and all sources")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "md", "json", "html"},
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -16,13 +16,14 @@ func ServeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [DIR]",
 		Short: "Show the saved runs in a browser",
-		Long: `serve shows the runs saved below DIR (default runs) in a browser: a searchable
-list, each run's page, and any two runs side by side. It prints the URL first and
-serves until Ctrl-C. It reads bundles and never changes them.
+		Long: `serve shows the runs saved in DIR (default runs) in a browser: a searchable list, each
+run's page, and any two runs side by side. It first prints the URL, then serves until
+Ctrl-C. It reads bundles and never changes them.
 
-On loopback only your own user and root have access. At an address that others can reach,
-they need the token in the URL: a new one each time, or the one in $` + shelf.Variable + `. The connection is
-not encrypted: put a TLS proxy in front of it, or use an SSH tunnel.`,
+On loopback only your own user and root have access. At an address that other machines
+can reach, viewers need the token in the URL: a new one each time, or the one in
+$` + shelf.Variable + `. The connection is not encrypted: put a TLS proxy in front of it,
+or use an SSH tunnel.`,
 		Example: `  redline serve
   redline serve runs --listen 127.0.0.1:8090`,
 		Args: cli.Takes(0, 1, ""),
@@ -39,6 +40,6 @@ not encrypted: put a TLS proxy in front of it, or use an SSH tunnel.`,
 			return s.Serve(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:0", "serve at this `address`; port 0 picks a free one")
+	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:0", "serve at `ADDR`; port 0 picks a free one")
 	return cmd
 }

@@ -22,9 +22,9 @@ func historyTrialsCommand(f *historyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trials",
 		Short: "Show what tune and knee tried",
-		Long: `trials shows the sessions of redline tune and redline knee kept by --history, newest
+		Long: `trials shows the sessions of redline tune and redline knee that --history kept, newest
 first: the outcome of each, and every trial or step, including failed ones. redline
-history capacity draws the capacities that knees found, by commit.`,
+history capacity plots the capacities that redline knee found, by commit.`,
 		Example: `  redline history trials --history history.db
   redline history trials --last 20 --scenario gateway --json`,
 		Args: cobra.NoArgs,
@@ -34,10 +34,10 @@ history capacity draws the capacities that knees found, by commit.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&last, "last", 3, "show the newest `n` sessions")
-	flags.StringVar(&asked.scenario, "scenario", "", "only this scenario: its `name`, or the beginning of its hash")
-	flags.StringVar(&asked.branch, "branch", "", "only this `branch`")
-	flags.StringVar(&asked.since, "since", "", "only sessions since this `time` (2026-01-31, or an age: 90d)")
+	flags.IntVar(&last, "last", 3, "show the newest `N` sessions")
+	flags.StringVar(&asked.scenario, "scenario", "", "only scenario `NAME`, or the one whose hash begins with NAME")
+	flags.StringVar(&asked.branch, "branch", "", "only branch `NAME`")
+	flags.StringVar(&asked.since, "since", "", "only sessions since `TIME` (2026-01-31, or an age: 90d)")
 	flags.BoolVar(&asked.json, "json", false, "print the sessions as JSON ("+history.SessionsSchema+")")
 	return cmd
 }
