@@ -199,6 +199,9 @@ func full(c *findings.CPUUse) string {
 func limitedBy(s *record.Summary) string {
 	l, queued := &s.Load, queuedForCPU(s.Ledger)
 	switch {
+	case l.IntendedRate > 0 && l.Rate > 1.01*l.IntendedRate:
+		return fmt.Sprintf("The service worked off a backlog: %s responses/s, where %s requests/s were due.", notation.Rate(l.Rate),
+			notation.Rate(l.IntendedRate))
 	case l.IntendedRate > 0 && l.Rate >= 0.99*l.IntendedRate:
 		return fmt.Sprintf("The service kept up with the schedule: %s of the %s requests/s that were due.",
 			notation.Rate(l.Rate), notation.Rate(l.IntendedRate))

@@ -105,3 +105,12 @@ func TestPercentilesNeedRequests(t *testing.T) {
 		}
 	}
 }
+
+// TestScheduleThatIsCaughtUp: more responses than were due are no kept schedule, but a backlog.
+func TestScheduleThatIsCaughtUp(t *testing.T) {
+	for rate, want := range map[float64]string{1000: "kept up", 1100: "worked off a backlog", 900: "fell behind"} {
+		if got := limitedBy(&record.Summary{Load: record.LoadSummary{IntendedRate: 1000, Rate: rate}}); !strings.Contains(got, want) {
+			t.Errorf("%v of 1000 due: %q", rate, got)
+		}
+	}
+}

@@ -78,6 +78,9 @@ func TestLoss(t *testing.T) {
 	}
 	Expect(t, host.Loss, twice(900))
 	Expect(t, host.Loss, twice(100), "packet-loss")
+	// Whoever finds an accept queue full sends again, and no path lost that.
+	Expect(t, host.Loss, sent(600).Counter(series.NetListenOverflows, "", 900))
+	Expect(t, host.Loss, sent(600).Counter(series.NetListenOverflows, "", 50), "packet-loss")
 	// the namespace's are SYNs that a listener refused
 	Expect(t, host.Loss, sent(0))
 	Expect(t, host.Loss, late().Counter(series.NetOutSegments, "", 60000).Counter(series.NetRetransmits, "", 2000), "packet-loss")

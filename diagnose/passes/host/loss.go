@@ -86,6 +86,14 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"twice: they were late, not lost", diagnose.Percent(repeated), diagnose.Percent(arrived(p)))
 		return nil, nil
 	}
+	// Who finds an accept queue full is not answered, and sends again.
+	if full, ok := p.Sum(series.NetListenOverflows, ""); ok && full > 0 {
+		if r.again = math.Max(0, r.again-full); !(r.share() >= leastLoss) || r.again < least {
+			p.Reject("packet-loss", "%s of TCP segments are retransmitted, but %s because an accept queue was full: those are sent "+
+				"again, and no path lost them", diagnose.Percent(repeated), refused(full)+" refused")
+			return nil, nil
+		}
+	}
 	load := p.Load()
 	share := math.Min(0.95, math.Min(above(load), r.again*retryNS/(load.Requests*load.Mean)))
 	if slowest, ok := p.Mean(series.LoadLatency, series.Labels("q", "max")); !(share > 0) || ok && slowest < retryNS {

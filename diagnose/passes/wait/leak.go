@@ -83,6 +83,11 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Reject("goroutine-leak", "goroutines at %s grew by %d, but not steadily", diagnose.At(growth.at), growth.by)
 		return nil, nil
 	}
+	if p.CPU().Saturated() && locks(growth.stack) && named(p, growth) == 0 {
+		p.Reject("goroutine-leak", "goroutines at %s grew by %d, but they wait for a lock on saturated CPUs: a backlog, which ends when the "+
+			"load does", diagnose.At(growth.at), growth.by)
+		return nil, nil
+	}
 	f := leaked(p, growth, first, last, len(counts) > 0)
 	switch {
 	case growth.entry == poolEntry: // of pools that each call makes and leaves behind
@@ -91,6 +96,13 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Reached("goroutine-leak", nil) // no connections that each call leaves behind
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// locks reports whether a goroutine waits for a mutex.
+func locks(stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool {
+		return strings.HasPrefix(f.Function, "sync.(*Mutex).") || strings.HasPrefix(f.Function, "sync.(*RWMutex).")
+	})
 }
 
 // poolEntry is where the goroutine of each pool of database/sql begins, which ends when the pool is closed.

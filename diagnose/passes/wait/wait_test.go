@@ -466,6 +466,14 @@ func TestLeak(t *testing.T) {
 		return idle().Left(40, 1040, watch...).Series("/sched/goroutines:goroutines", "",
 			climbs(100, 10)).Gauge(series.LoadInFlight, "", 12)
 	}
+	// Behind a lock on saturated CPUs they are a backlog.
+	locked := func(cpu float64) *Builder {
+		return New(8, 40*ms).CPU(2, cpu, 0.8*cpu, 0.1, 0).Wait(breakdown.StateRunnable, 30*ms, 9).
+			Left(40, 1040, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", "shop/cache.(*watcher).watch@cache.go:130").
+			Series("/sched/goroutines:goroutines", "", climbs(100, 10)).Gauge(series.LoadInFlight, "", 12)
+	}
+	Expect(t, wait.Leak, locked(1.98))
+	Expect(t, wait.Leak, locked(0.5), "goroutine-leak at cache.go:130")
 	found := Expect(t, wait.Leak, piles(), "goroutine-leak at cache.go:130")
 	if len(found) == 1 && (found[0].Share < 0.9 || found[0].ShareOf != "goroutines") {
 		t.Errorf("the growth is told as %v of %s", found[0].Share, found[0].ShareOf)
