@@ -40,13 +40,14 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 	out.Align = alignment(a.ClockErrors)
 	switch {
 	case n == 0:
-		a.Warn("no whole request in the traces: no server that is known, no load, or requests longer than a trace")
+		a.Warn("no complete request in the traces: no known server, no load, or requests longer than a trace")
 	case partial > 0 && whole >= fewWhole:
-		a.Warn(fmt.Sprintf("requests that an edge of a trace cuts (%d) took more time than the %d whole ones: they count with "+
-			"what they did so far", partial, whole))
+		a.Warn(fmt.Sprintf("%d requests that were cut off by the start or end of a trace took more time than the %d complete ones: "+
+			"the breakdown uses them too", partial, whole))
+	case partial > 0 && whole == 0:
+		a.Warn(fmt.Sprintf("no trace contains a complete request; the breakdown uses %d incomplete ones", partial))
 	case partial > 0:
-		a.Warn(fmt.Sprintf("only %d whole requests are in the traces: %d that an edge cuts count with what they did so far",
-			whole, partial))
+		a.Warn(fmt.Sprintf("the traces contain only %d complete requests; the breakdown also uses %d incomplete ones", whole, partial))
 	}
 	if n > 0 {
 		out.Coverage = float64(n) / float64(n+a.MergedInto)
