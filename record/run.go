@@ -92,6 +92,9 @@ type Target struct {
 	// it left alone, and why.
 	Instrumented    []string `json:"instrumented,omitempty"`
 	NotInstrumented []string `json:"not_instrumented,omitempty"`
+	// ProbeElsewhere says that the probe runs in a process that does not serve the load, a supervisor, and what is missing therefore; empty
+	// if that is not so.
+	ProbeElsewhere string `json:"probe_elsewhere,omitempty"`
 	// Exit is how the target ended, if it ended by itself during the run.
 	Exit *Exit `json:"exit,omitempty"`
 	// Panicked says how often it panicked while serving and recovered, with the first

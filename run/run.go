@@ -176,6 +176,9 @@ func (c *conductor) ready(ctx context.Context) (err error) {
 	for _, why := range c.target.Info().NotInstrumented {
 		c.event(Event{Warning: why})
 	}
+	if why := c.target.Info().ProbeElsewhere; why != "" {
+		c.event(Event{Warning: why})
+	}
 	if c.protocol == nil {
 		c.event(Event{Phase: "asking the target for its schema"})
 		if c.protocol, err = newProtocol(ctx, c.Plan, true); err != nil {
@@ -205,10 +208,14 @@ type conductor struct {
 
 // opening is run.json as the run begins.
 func (c *conductor) opening() record.Run {
+	warnings := append([]string{}, c.Plan.Warnings...)
+	if why := c.target.Info().ProbeElsewhere; why != "" {
+		warnings = append(warnings, why)
+	}
 	return record.Run{
 		Redline: c.Version, Clock: c.clock, Window: timebase.DefaultWindow,
 		Scenario: c.Plan.Redacted(), Host: record.HostInfo(), Target: c.target.Info(),
-		Warnings: append([]string{}, c.Plan.Warnings...),
+		Warnings: warnings,
 	}
 }
 

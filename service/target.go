@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/probe/env"
+	"github.com/redline-go/redline/probe/ring"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
@@ -170,11 +171,31 @@ func (t *Target) identify(o Options) {
 		t.info.PID = pid
 	}
 	describeBinary(&t.info)
-	if _, err := os.Stat(t.ring); t.ring != "" && err == nil {
+	if _, err := os.Stat(t.ring); t.ring != "" && err == nil && !t.supervises() {
 		t.info.Probe = true
 	} else {
 		t.ring, t.socket = "", ""
 	}
+}
+
+// supervises reports whether the process that redline started runs the probe, and another one that it started serves the load: what the
+// probe would show is a process that waits for its child.
+func (t *Target) supervises() bool {
+	if t.proc == nil || t.info.PID == t.proc.pid() {
+		return false
+	}
+	r, err := ring.Open(t.ring)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	if r.Header.PID != t.proc.pid() {
+		return false
+	}
+	t.info.ProbeElsewhere = fmt.Sprintf("process %d serves the address that is loaded, and process %d, which started it, runs the probe: "+
+		"profiles, traces and runtime figures are missing (hint: start the service without its supervisor, by a flag, a subcommand or a "+
+		"variable of its own)", t.info.PID, t.proc.pid())
+	return true
 }
 
 // Info describes the target for the record.

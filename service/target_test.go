@@ -234,6 +234,31 @@ func TestListenerFindsTheProcessBehindAShell(t *testing.T) {
 	}
 }
 
+// TestProbeOfASupervisor: a process that starts itself again to serve runs the probe, and its child serves.
+func TestProbeOfASupervisor(t *testing.T) {
+	supervised := strings.Replace(service, "func main() {", `func main() {
+	if os.Getenv("SERVES") == "" {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), "SERVES=yes")
+		child.Run()
+		return
+	}`, 1)
+	supervised = strings.Replace(supervised, "\"os\"", "\"os\"\n\t\"os/exec\"", 1)
+	pkg, address := module(t, supervised), freeAddress(t)
+	svc, err := Start(t.Context(), options(t, address, scenario.Target{Build: pkg, Env: map[string]string{"ADDR": address}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer svc.End()
+	info := svc.Info()
+	if info.Probe || svc.Ring() != "" || svc.Socket() != "" {
+		t.Errorf("the supervisor's figures would pass for the service's: %+v", info)
+	}
+	if want := fmt.Sprintf("process %d serves", info.PID); info.PID == svc.proc.pid() || !strings.HasPrefix(info.ProbeElsewhere, want) {
+		t.Errorf("process %d was started, and %q is said of %d", svc.proc.pid(), info.ProbeElsewhere, info.PID)
+	}
+}
+
 func TestTailKeepsTheLastLinesRedacted(t *testing.T) {
 	hide := redact.New()
 	for name, value := range map[string]string{"API_KEY": "s3cret-value", "DEBUG": "1"} {

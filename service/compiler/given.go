@@ -112,7 +112,17 @@ func (n names) relays(c *ast.CallExpr) bool {
 			return o == given
 		}
 	}
-	return false
+	return n.preparedHere(c)
+}
+
+// preparedHere reports whether a call is a method of what the function made of a text that it was given: a prepared statement.
+func (n names) preparedHere(c *ast.CallExpr) bool {
+	method, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	of, ok := method.X.(*ast.Ident)
+	return ok && n.parameters[of.Name] == nil && len(n.assigned[of.Name]) > 0 && n.originOfName(of.Name) == given
 }
 
 // statesPath reports whether a call has a path or an address of its own among its arguments, to which nothing given is added: what it

@@ -84,8 +84,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	if p.CPU().Saturated() && locks(growth.stack) && named(p, growth) == 0 {
-		p.Reject("goroutine-leak", "goroutines at %s grew by %d, but they wait for a lock on saturated CPUs: a backlog, which ends when the "+
-			"load does", diagnose.At(growth.at), growth.by)
+		p.Reject("goroutine-leak", "goroutines at %s grew by %d, but they wait for a lock on saturated CPUs: a backlog, which ends when "+
+			"the load does", diagnose.At(growth.at), growth.by)
 		return nil, nil
 	}
 	f := leaked(p, growth, first, last, len(counts) > 0)

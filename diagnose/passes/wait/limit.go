@@ -82,9 +82,8 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 			diagnose.At(s.Place))
 		f.Remedy = "Raise MaxConnsPerHost of the client's Transport"
 	}
-	if wanted := inside * v.Gain; wanted > inside && inside > 0 {
-		f.Remedy += fmt.Sprintf(" from about %s to about %s (Little's law at the rate that the idle "+
-			"CPUs would carry)", diagnose.Number(max(1, inside)), diagnose.Number(max(2, wanted)))
+	if from, to := diagnose.Number(max(1, inside)), diagnose.Number(max(2, inside*v.Gain)); inside > 0 && v.Gain > 1 && from != to {
+		f.Remedy += fmt.Sprintf(" from about %s to about %s (Little's law at the rate that the idle CPUs would carry)", from, to)
 	}
 	if callstack.Limited(s.Part.Stack) {
 		f.Remedy += ", as far as the other end can serve that many, and read responses to the end promptly."

@@ -237,3 +237,16 @@ func (s *Store) Jobs(base string, args []any) {
 	rows(s.db, byID, args)       // own
 	s.db.Query(adb, base)        // own: no handle's name
 }
+
+func (s *Store) Kept(q string, args ...interface{}) (*sql.Row, error) {
+	st, _ := s.prepare(q) // given
+	if st != nil {
+		return st.QueryRow(args...), nil // given: what it was prepared to
+	}
+	return s.db.QueryRow(q, args...), nil // given
+}
+
+func (s *Store) KeptOwn(args ...interface{}) *sql.Row {
+	st, _ := s.prepare("SELECT name FROM users WHERE id = ?") // own
+	return st.QueryRow(args...)                               // own
+}
