@@ -294,6 +294,37 @@ func FuzzAdvice(f *testing.F) {
 	})
 }
 
+// TestSubqueries: the cost of a scan contains that of the subqueries that it runs for each of its rows. These lack the index.
+func TestSubqueries(t *testing.T) {
+	plan := func(spaces string) string {
+		return `[{"Plan":{"Node Type":"Sort","Sort Key":["spaces.name"],"Total Cost":59229,"Plan Rows":30,"Plans":[` +
+			`{"Node Type":"Index Scan","Parent Relationship":"Outer","Relation Name":"spaces","Alias":"spaces","Index Name":"by_location",` +
+			`"Index Cond":"(location_id = $3)","Total Cost":` + spaces + `,"Plan Rows":30,"Plans":[` +
+			`{"Node Type":"Seq Scan","Parent Relationship":"SubPlan","Relation Name":"bookings","Alias":"bookings","Total Cost":1734,` +
+			`"Plan Rows":8710,"Filter":"(enter_time >= $1)"},` +
+			`{"Node Type":"Sort","Parent Relationship":"SubPlan","Sort Key":["bookings_1.enter_time"],"Total Cost":1851,"Plan Rows":15,"Plans":[` +
+			`{"Node Type":"Seq Scan","Parent Relationship":"Outer","Relation Name":"bookings","Alias":"bookings_1","Total Cost":1834,` +
+			`"Plan Rows":15,"Filter":"((space_id = spaces.id) AND (enter_time >= $1))"}]}]}]}}]`
+	}
+	// Below twice the cost of one run the subqueries are run once, and what is left is the scan's.
+	for cost, lacks := range map[string]float64{"59228": 30, "3700": 1} {
+		root, err := Parse([]byte(plan(cost)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scans := Scans(root, 30, Catalogue{})
+		i := slices.IndexFunc(scans, func(s Scan) bool { return s.Node.Alias == "bookings_1" })
+		if i < 0 || scans[i].Loops != lacks {
+			t.Errorf("cost %s: %+v", cost, scans)
+		}
+	}
+	root, _ := Parse([]byte(plan("59228")))
+	worst, ok := Worst(root, 30, -1, Catalogue{Tables: []database.Table{table("bookings", btree("bookings_pkey", "id"))}})
+	if advice := worst.Advise().Create; !ok || !strings.HasPrefix(advice, "CREATE INDEX ON bookings (space_id") {
+		t.Errorf("%v: %s at %s", ok, advice, worst.Node.Relation)
+	}
+}
+
 // TestJoin: a join that reads a whole table for a few rows of the other side lacks an index on its columns. It lacks none where a
 // nested loop could not look them up, where the other side has many rows, or where the index exists.
 func TestJoin(t *testing.T) {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -88,7 +89,17 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 			return
 		}
 		if n.Relation != "" && n.Type != "ModifyTable" {
-			all = append(all, scan(n, at, rows, c))
+			s, left := scan(n, at, rows, c), n.Cost
+			for _, sub := range subplans(n) {
+				loops := max(1, n.Rows)
+				if loops*sub.Cost > left {
+					loops = 1 // its rows are kept (a hashed subplan), or it depends on none of the scan's
+				}
+				left -= loops * sub.Cost
+				walk(sub, walkState{limit: math.Inf(1), ceiling: math.Inf(1), loops: at.loops * loops, depth: at.depth + 1})
+			}
+			s.Cost = max(0, s.Cost-(n.Cost-left))
+			all = append(all, s)
 			return
 		}
 		at.depth++
@@ -125,6 +136,17 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 	}
 	walk(root, walkState{pure: true, limit: math.Inf(1), ceiling: math.Inf(1), loops: 1})
 	return all
+}
+
+// subplans returns the plans of the subqueries that a scan runs for its rows, the most expensive first. The scan's cost contains theirs.
+func subplans(n *Node) (list []*Node) {
+	for i := range n.Plans {
+		if sub := &n.Plans[i]; sub.Parent == "SubPlan" || sub.Parent == "InitPlan" {
+			list = append(list, sub)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *Node) int { return cmp.Compare(b.Cost, a.Cost) })
+	return list
 }
 
 func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
