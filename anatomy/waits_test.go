@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -60,12 +61,20 @@ type crowd struct {
 	entered atomic.Int64
 }
 
-// gathered returns a while after the crowd's last member came.
+// gathered returns a while after the crowd's last member came, and all have got as far as they can: on a starved machine a handler that
+// has entered may not yet wait.
 func (c *crowd) gathered() {
-	for c.entered.Load() < c.size {
+	for c.entered.Load() < c.size || underWay() {
 		time.Sleep(100 * time.Microsecond)
 	}
 	time.Sleep(hold)
+}
+
+// underWay reports whether goroutines other than the caller run or are ready to.
+func underWay() bool {
+	s := []metrics.Sample{{Name: "/sched/goroutines/running:goroutines"}, {Name: "/sched/goroutines/runnable:goroutines"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()+s[1].Value.Uint64() > 1
 }
 
 // wait is one kind of wait to inject.
