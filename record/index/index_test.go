@@ -298,11 +298,12 @@ func FuzzAdvice(f *testing.F) {
 func TestSubqueries(t *testing.T) {
 	plan := func(spaces string) string {
 		return `[{"Plan":{"Node Type":"Sort","Sort Key":["spaces.name"],"Total Cost":59229,"Plan Rows":30,"Plans":[` +
-			`{"Node Type":"Index Scan","Parent Relationship":"Outer","Relation Name":"spaces","Alias":"spaces","Index Name":"by_location",` +
-			`"Index Cond":"(location_id = $3)","Total Cost":` + spaces + `,"Plan Rows":30,"Plans":[` +
+			`{"Node Type":"Index Scan","Parent Relationship":"Outer","Relation Name":"spaces","Alias":"spaces",` +
+			`"Index Name":"by_location","Index Cond":"(location_id = $3)","Total Cost":` + spaces + `,"Plan Rows":30,"Plans":[` +
 			`{"Node Type":"Seq Scan","Parent Relationship":"SubPlan","Relation Name":"bookings","Alias":"bookings","Total Cost":1734,` +
 			`"Plan Rows":8710,"Filter":"(enter_time >= $1)"},` +
-			`{"Node Type":"Sort","Parent Relationship":"SubPlan","Sort Key":["bookings_1.enter_time"],"Total Cost":1851,"Plan Rows":15,"Plans":[` +
+			`{"Node Type":"Sort","Parent Relationship":"SubPlan","Sort Key":["bookings_1.enter_time"],"Total Cost":1851,` +
+			`"Plan Rows":15,"Plans":[` +
 			`{"Node Type":"Seq Scan","Parent Relationship":"Outer","Relation Name":"bookings","Alias":"bookings_1","Total Cost":1834,` +
 			`"Plan Rows":15,"Filter":"((space_id = spaces.id) AND (enter_time >= $1))"}]}]}]}}]`
 	}
