@@ -37,9 +37,7 @@ func TestStreams(t *testing.T) {
 			cc.Close()
 			s.GracefulStop()
 			<-v.done
-			for underWay() { // a stream's goroutine says that it is done before it ends
-				time.Sleep(100 * time.Microsecond)
-			}
+			poll(settled) // a stream's goroutine says that it is done before it ends
 		}))
 		if len(a.Served) != 1 || a.Served[0] != (breakdown.Served{Server: breakdown.ServerGRPC, Requests: 12}) {
 			t.Errorf("%d workers: served %+v", workers, a.Served)

@@ -64,17 +64,22 @@ type crowd struct {
 // gathered returns a while after the crowd's last member came, and all have got as far as they can: on a starved machine a handler that
 // has entered may not yet wait.
 func (c *crowd) gathered() {
-	for c.entered.Load() < c.size || underWay() {
-		time.Sleep(100 * time.Microsecond)
-	}
+	poll(func() bool { return c.entered.Load() >= c.size && settled() })
 	time.Sleep(hold)
 }
 
-// underWay reports whether goroutines other than the caller run or are ready to.
-func underWay() bool {
+// poll returns once something is so that nothing announces.
+func poll(so func() bool) {
+	for !so() {
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// settled reports whether no goroutine but the caller runs or is ready to.
+func settled() bool {
 	s := []metrics.Sample{{Name: "/sched/goroutines/running:goroutines"}, {Name: "/sched/goroutines/runnable:goroutines"}}
 	metrics.Read(s)
-	return s[0].Value.Uint64()+s[1].Value.Uint64() > 1
+	return s[0].Value.Uint64()+s[1].Value.Uint64() <= 1
 }
 
 // wait is one kind of wait to inject.
