@@ -319,6 +319,20 @@ func TestSubqueries(t *testing.T) {
 			t.Errorf("cost %s: %+v", cost, scans)
 		}
 	}
+	// One that depends on no row runs once, and one that another node than a scan runs does so for each of that node's rows.
+	for text, loops := range map[string]float64{
+		strings.ReplaceAll(plan("59228"), `"SubPlan"`, `"InitPlan"`):       1,
+		strings.Replace(plan("59228"), `"Relation Name":"spaces",`, "", 1): 30,
+	} {
+		root, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scans := Scans(root, 30, Catalogue{})
+		if i := slices.IndexFunc(scans, func(s Scan) bool { return s.Node.Alias == "bookings_1" }); i < 0 || scans[i].Loops != loops {
+			t.Errorf("want %v runs: %+v of %s", loops, scans, text)
+		}
+	}
 	root, _ := Parse([]byte(plan("59228")))
 	worst, ok := Worst(root, 30, -1, Catalogue{Tables: []database.Table{table("bookings", btree("bookings_pkey", "id"))}})
 	if advice := worst.Advise().Create; !ok || !strings.HasPrefix(advice, "CREATE INDEX ON bookings (space_id") {

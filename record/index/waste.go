@@ -88,17 +88,13 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 		if at.depth > maxDepth {
 			return
 		}
+		subs, cost := subqueries(n)
+		for _, sub := range subs {
+			walk(sub.Node, walkState{limit: math.Inf(1), ceiling: math.Inf(1), loops: at.loops * sub.loops, depth: at.depth + 1})
+		}
 		if n.Relation != "" && n.Type != "ModifyTable" {
-			s, left := scan(n, at, rows, c), n.Cost
-			for _, sub := range subplans(n) {
-				loops := max(1, n.Rows)
-				if loops*sub.Cost > left {
-					loops = 1 // its rows are kept (a hashed subplan), or it depends on none of the scan's
-				}
-				left -= loops * sub.Cost
-				walk(sub, walkState{limit: math.Inf(1), ceiling: math.Inf(1), loops: at.loops * loops, depth: at.depth + 1})
-			}
-			s.Cost = max(0, s.Cost-(n.Cost-left))
+			s := scan(n, at, rows, c)
+			s.Cost = max(0, s.Cost-cost)
 			all = append(all, s)
 			return
 		}
@@ -119,10 +115,10 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 			}
 		}
 		for i := range n.Plans {
-			below := at
-			if n.Plans[i].Parent == "SubPlan" || n.Plans[i].Parent == "InitPlan" {
-				below = walkState{limit: math.Inf(1), ceiling: math.Inf(1), loops: at.loops, depth: at.depth}
+			if n.Plans[i].subquery() {
+				continue
 			}
+			below := at
 			if n.Type == "Nested Loop" && i > 0 {
 				below.loops *= max(1, n.Plans[0].Rows)
 			}
@@ -138,15 +134,31 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 	return all
 }
 
-// subplans returns the plans of the subqueries that a scan runs for its rows, the most expensive first. The scan's cost contains theirs.
-func subplans(n *Node) (list []*Node) {
+// subquery reports whether a node is run for an expression of its parent, and not for that one's rows.
+func (n *Node) subquery() bool { return n.Parent == "SubPlan" || n.Parent == "InitPlan" }
+
+// looped is a node and how often one execution of its parent runs it.
+type looped struct {
+	*Node
+	loops float64
+}
+
+// subqueries returns the subqueries of a node, the most expensive first, and what they cost it together. The planner does not say whether
+// one runs for each row; if the node's cost could not contain that, its rows are kept (a hashed subplan), or it depends on none.
+func subqueries(n *Node) (list []looped, cost float64) {
 	for i := range n.Plans {
-		if sub := &n.Plans[i]; sub.Parent == "SubPlan" || sub.Parent == "InitPlan" {
-			list = append(list, sub)
+		if n.Plans[i].subquery() {
+			list = append(list, looped{&n.Plans[i], 1})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *Node) int { return cmp.Compare(b.Cost, a.Cost) })
-	return list
+	slices.SortStableFunc(list, func(a, b looped) int { return cmp.Compare(b.Cost, a.Cost) })
+	for i, sub := range list {
+		if each := max(1, n.Rows); sub.Parent == "SubPlan" && cost+each*sub.Cost <= n.Cost {
+			list[i].loops = each
+		}
+		cost += list[i].loops * sub.Cost
+	}
+	return list, cost
 }
 
 func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
