@@ -171,31 +171,31 @@ func (t *Target) identify(o Options) {
 		t.info.PID = pid
 	}
 	describeBinary(&t.info)
-	if _, err := os.Stat(t.ring); t.ring != "" && err == nil && !t.supervises() {
+	t.info.ProbeElsewhere = t.supervises()
+	if _, err := os.Stat(t.ring); t.ring != "" && err == nil && t.info.ProbeElsewhere == "" {
 		t.info.Probe = true
 	} else {
 		t.ring, t.socket = "", ""
 	}
 }
 
-// supervises reports whether the process that redline started runs the probe, and another one that it started serves the load: what the
-// probe would show is a process that waits for its child.
-func (t *Target) supervises() bool {
+// supervises says that the process that redline started runs the probe, and another one that it started serves the load: what the
+// probe would show is a process that waits for its child. "" if that is not so.
+func (t *Target) supervises() string {
 	if t.proc == nil || t.info.PID == t.proc.pid() {
-		return false
+		return ""
 	}
 	r, err := ring.Open(t.ring)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer r.Close()
 	if r.Header.PID != t.proc.pid() {
-		return false
+		return ""
 	}
-	t.info.ProbeElsewhere = fmt.Sprintf("process %d serves the address that is loaded, and process %d, which started it, runs the probe: "+
+	return fmt.Sprintf("process %d serves the address that is loaded, and process %d, which started it, runs the probe: "+
 		"profiles, traces and runtime figures are missing (hint: start the service without its supervisor, by a flag, a subcommand or a "+
 		"variable of its own)", t.info.PID, t.proc.pid())
-	return true
 }
 
 // Info describes the target for the record.
