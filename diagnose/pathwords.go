@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -180,7 +179,7 @@ func (p *Pass) callWords(n breakdown.PathNode) string {
 		stack = stack[:i+1] // the call may be made in a function that a database's transaction was handed
 	}
 	kind := p.Stacks.Wait(breakdown.Part{State: n.State, Stack: stack})
-	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
+	words := waiting(kind)
 	if !p.Stacks.User(at) {
 		return words
 	}
@@ -245,7 +244,7 @@ func (p *Pass) stateWords(n breakdown.PathNode) string {
 		return "stopped while " + p.stopper(n) + " stops the world"
 	}
 	kind := p.Stacks.Wait(breakdown.Part{State: n.State, Stack: n.Stack})
-	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
+	words := waiting(kind)
 	at := waits.PlaceOf(n)
 	if at.Function == "" {
 		if n.Site == "" {
@@ -277,32 +276,25 @@ func named(f code.Frame) string {
 	return fmt.Sprintf("%s (%s)", name, at)
 }
 
-// waitVerbs describe waiting goroutines. Kinds without an entry print their name.
-var waitVerbs = map[callstack.Wait]string{
-	callstack.PoolWait:     "waiting for a database connection from the pool",
-	callstack.ConnectWait:  "waiting for a database connection to open",
-	callstack.PrepareWait:  "waiting for a statement to be prepared",
-	callstack.DatabaseWait: "waiting for the database",
-	callstack.HTTPOpen:     "opening an HTTP connection",
-	callstack.HTTPWait:     "waiting for an HTTP call",
-	callstack.RPCWait:      "waiting for a call to another service",
-	callstack.OwnServer:    "waiting for the service's own server",
-	callstack.NetworkWait:  "waiting for the network",
-	callstack.ChildWait:    "waiting for another process",
-	callstack.ClientWait:   "waiting for its client",
-	callstack.SemaphoreW:   "waiting for a semaphore",
-	callstack.FlightWait:   "waiting for another request's computation",
-	callstack.SleepWait:    "waiting for a timer",
-	callstack.LogWait:      "writing logs",
-	callstack.ReadLockWait: "waiting for a read lock",
-	callstack.LockWait:     "waiting for a lock",
-	callstack.SyncWait:     "syncing a file",
-	callstack.FileWait:     "waiting for a file",
-	callstack.SyscallWait:  "making a system call",
-	callstack.ChannelWait:  "waiting at a channel",
-	callstack.JoinWait:     "waiting for other goroutines",
-	callstack.EventWait:    "waiting for an event",
-	callstack.OtherWait:    "waiting for the runtime",
+// waiting describes a goroutine in a kind of wait.
+func waiting(kind callstack.Wait) string {
+	if words, ok := acting[kind]; ok {
+		return words
+	}
+	if what := waits.For(kind); what != "" {
+		return "waiting for " + what
+	}
+	return "waiting (" + string(kind) + ")"
+}
+
+// acting describes kinds of wait by what the goroutine does itself.
+var acting = map[callstack.Wait]string{
+	callstack.HTTPOpen:    "opening an HTTP connection",
+	callstack.LogWait:     "writing logs",
+	callstack.SyncWait:    "syncing a file",
+	callstack.SyscallWait: "making a system call",
+	callstack.ChannelWait: "waiting at a channel",
+	callstack.OtherWait:   "waiting for the runtime",
 }
 
 // ranWords describes what runs below a node: the function in which the work

@@ -417,19 +417,22 @@ func doing(kind callstack.Wait) string {
 	case callstack.ChannelWait:
 		return "waits at a channel"
 	}
-	if what, ok := waitsFor[kind]; ok {
+	if what := For(kind); what != "" {
 		return "waits for " + what
 	}
 	return "waits (" + string(kind) + ")"
 }
 
-// waitsFor are what a goroutine waits for, in words.
+// For returns what goroutines wait for in a kind of wait, to follow "waits for" or "waiting for"; "" for kinds that are not for anything
+// that has a name.
+func For(kind callstack.Wait) string { return waitsFor[kind] }
+
 var waitsFor = map[callstack.Wait]string{
 	callstack.PoolWait: "a database connection from the pool", callstack.ConnectWait: "a database connection to open",
 	callstack.PrepareWait: "a statement to be prepared", callstack.DatabaseWait: "the database",
 	callstack.HTTPOpen: "an HTTP connection to open", callstack.HTTPWait: "an HTTP call",
-	callstack.RPCWait: "a call to another service", callstack.OwnServer: "its own server", callstack.NetworkWait: "the network",
-	callstack.ChildWait: "another process", callstack.ClientWait: "its own client", callstack.SemaphoreW: "a semaphore",
+	callstack.RPCWait: "a call to another service", callstack.OwnServer: "the service's own server", callstack.NetworkWait: "the network",
+	callstack.ChildWait: "another process", callstack.ClientWait: "its client", callstack.SemaphoreW: "a semaphore",
 	callstack.FlightWait: "another request's computation", callstack.SleepWait: "a timer", callstack.LogWait: "its logger",
 	callstack.ReadLockWait: "a read lock", callstack.LockWait: "a lock", callstack.SyncWait: "a file to sync",
 	callstack.FileWait: "a file", callstack.SyscallWait: "a system call", callstack.JoinWait: "other goroutines",
