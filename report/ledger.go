@@ -61,7 +61,7 @@ func entries(list []findings.LedgerEntry) string {
 		}
 	}
 	if rest > 0 {
-		parts = append(parts, notation.Percent(rest)+" others")
+		parts = append(parts, notation.Percent(rest)+" everything else")
 	}
 	if lost > 0 {
 		parts = append(parts, notation.Percent(lost)+" "+findings.Unattributed)

@@ -33,7 +33,7 @@ func TestLedgerIsPrinted(t *testing.T) {
 		"page": strings.Join(HeadlineOf(s).Ledger, " ")} {
 		got = strings.Join(strings.Fields(got), " ")
 		for _, want := range []string{"Request time by kind: 50 % database, 20 % on CPU,",
-			"5.0 % others, 4.0 % unattributed.", "Service's CPU (0.04 of 2 CPUs): 100 % kernel.", "Requests take 1.2 ms"} {
+			"5.0 % everything else, 4.0 % unattributed.", "Service's CPU (0.04 of 2 CPUs): 100 % kernel.", "Requests take 1.2 ms"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, got)
 			}
