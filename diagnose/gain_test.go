@@ -122,11 +122,11 @@ func TestPeersAreDemand(t *testing.T) {
 	}
 	runWith(t, requests(), func(p *diagnose.Pass) {
 		within(t, "an answer that comes from nowhere", p.Elsewhere(0.9).Factor, 4.5, 5.1)
-		within(t, "the same, not asked for", p.Unasked(0.9).Factor, 4.5, 5.1)
+		within(t, "the same, not asked for", p.Unasked(0.9, 0).Factor, 4.5, 5.1)
 	})
 	runWith(t, requests().Peer("backend", "9001", 1.5), func(p *diagnose.Pass) {
 		within(t, "a peer's answer that comes sooner", p.Elsewhere(0.9).Factor, 1, 1.01)
-		within(t, "half of the asking", p.Unasked(0.45).Factor, 1.9/1.15-0.05, 1.9/1.15+0.05)
+		within(t, "half of the asking", p.Unasked(0.45, 0).Factor, 1.9/1.15-0.05, 1.9/1.15+0.05)
 		within(t, "half of the service's own CPU", p.Ran(evidence.Work{Share: 0.5}).Factor, 1, 1.1)
 		within(t, "the CPUs that the load uses", p.CPU().Used(), 1.89, 1.91)
 		if said := p.BusyPeers(); len(said) != 1 || said[0].Text != "backend, which the service calls on port 9001, uses 1.5 of 2 CPUs" {

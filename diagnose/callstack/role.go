@@ -27,6 +27,7 @@ const (
 	HTTPClient                    // an HTTP client's exchange
 	HTTPConnect                   // an HTTP client gets or opens a connection
 	RPCClient                     // a client of another protocol: gRPC, Redis, Kafka
+	Store                         // of these, a key-value store's, whose protocol takes many commands at once
 	ClientPool                    // takes a connection from such a client's pool
 	Semaphore                     // a counting semaphore's acquire
 	SingleFlight                  // waits for another's computation

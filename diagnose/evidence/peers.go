@@ -117,14 +117,16 @@ func (p *Set) asked(c CPU) []callstack.Wait {
 // Asks reports whether a kind of wait is for another program.
 func (p *Set) Asks(kind callstack.Wait) bool { return slices.Contains(p.asked(p.CPU()), kind) }
 
-// Unasked bounds the gain of not calling other programs for a share of request time, 0 to 1. As
-// Elsewhere, but peers then save the CPU that they used for it: their CPU is in proportion to the time
-// that requests wait for them.
-func (p *Set) Unasked(share float64) laws.Gain {
+// Unasked bounds the gain of not calling other programs for a share of request time, with own of the service's CPU, both 0 to 1. As
+// Elsewhere, but both ends then save CPU: that of peers is in proportion to the time that requests wait for them.
+func (p *Set) Unasked(share, own float64) laws.Gain {
 	m, c := p.Model(true), p.CPU()
-	cut := laws.Cut{Time: share * m.Response, Error: p.TimeError(share)}
+	cut := laws.Cut{Time: share * m.Response, Error: p.TimeError(share), Busy: map[string]float64{}}
+	for _, r := range m.Resources {
+		cut.Busy[r.Name] = own * math.Max(0, p.Own())
+	}
 	if all := p.Waits().Share(p.asked(c)...); c.Peers > 0 && all > 0 {
-		cut.Busy = map[string]float64{named(hostCPUs, c.CPUs): math.Min(1, share/all) * c.Peers}
+		cut.Busy[named(hostCPUs, c.CPUs)] += math.Min(1, share/all) * c.Peers
 	}
 	return m.Gain(cut)
 }

@@ -79,7 +79,7 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 			worth = p.Elsewhere(s.Share)
 		}
 		if kind == Outside && p.Asks(s.Wait) {
-			worth = p.Unasked(s.Share)
+			worth = p.Unasked(s.Share, 0)
 		}
 		if chain, ok := p.Serialised(s); ok && (kind == Serial || kind == Held) && (s.Share >= Dominant || !p.CPU().Full()) &&
 			chain.Factor > worth.Factor {

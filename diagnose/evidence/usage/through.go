@@ -19,7 +19,7 @@ const (
 
 // Through returns the user's callers of a place, innermost first, while one of them
 // accounts for most of its CPU: a function that is slow because it is called often is slow
-// in its caller's loop. There are most of them at most.
+// in its caller's loop. There are most of them at most; what calls the handler is none.
 func (u *Table) Through(function string, most int) []code.Frame {
 	type way struct {
 		callers []code.Frame
@@ -33,7 +33,7 @@ func (u *Table) Through(function string, most int) []code.Frame {
 			continue
 		}
 		w := way{value: float64(s.Value)}
-		for _, f := range s.Stack[i+1:] {
+		for _, f := range s.Stack[i+1 : max(i+1, len(u.index.Handler(s.Stack)))] {
 			if u.index.User(f) && f.Function != function {
 				w.callers = append(w.callers, f)
 			}
@@ -64,6 +64,15 @@ func (u *Table) Starts(function string) bool {
 	return slices.ContainsFunc(u.list, func(s Booked) bool {
 		return len(s.Stack) > 0 && s.Stack[len(s.Stack)-1].Function == function
 	})
+}
+
+// PathWords formats callers by their names, innermost first: "web.(*List).read < web.list".
+func PathWords(callers []code.Frame) string {
+	words := make([]string, len(callers))
+	for i, f := range callers {
+		words[i] = callstack.Short(f.Function)
+	}
+	return strings.Join(words, " < ")
 }
 
 // ThroughWords formats callers, innermost first: "web.(*List).read list.go:12, web.list

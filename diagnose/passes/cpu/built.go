@@ -61,7 +61,7 @@ func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.
 			diagnose.Percent(b.Share), at)
 		f.Remedy = fmt.Sprintf("Call %s less often, or cache its result for the same input.", name)
 	}
-	f.Evidence = append(f.Evidence, called(use, b.Place.Function)...)
+	called(&f, use, b.Place.Function)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: b.Place.Function}))
 	if b.Dominates() {

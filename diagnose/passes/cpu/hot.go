@@ -113,7 +113,7 @@ var Hot = diagnose.Analyzer{
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, part, diagnose.Ratio,
 				"of the CPU spent at %s, %s itself takes %s", diagnose.At(h.Place), callstack.Short(name), diagnose.Percent(part)))
 		}
-		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
+		called(&f, use, h.Place.Function)
 		f.Evidence = append(f.Evidence, saturation(p)...)
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: share, Function: h.Place.Function}))
 		// Not sure: samples of a family of small functions, attributed to the
@@ -136,6 +136,13 @@ var readParts = []string{"net/http.(*Request).FormFile", "net/http.(*Request).Pa
 func iterates(function string) bool {
 	name := strings.ToLower(function[strings.LastIndexByte(function, '.')+1:])
 	return slices.ContainsFunc([]string{"next", "prev", "seek", "advance"}, func(step string) bool { return strings.HasPrefix(name, step) })
+}
+
+// calledBack reports whether a function is a literal that a function got from another one: an iteration calls it for each element, and
+// it has no result to cache.
+func calledBack(function, by string) bool {
+	from := callstack.Enclosing(function)
+	return from != function && from != callstack.Enclosing(by)
 }
 
 // describe names the library functions that take a call's CPU. The line itself cannot be
@@ -165,6 +172,10 @@ func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
 		f.Title += ", most of it in " + names[0]
 		f.Remedy = fmt.Sprintf("At %s, cache the result of %s for each input (parse, compile or validate once), or call it "+
 			"less often.", diagnose.At(at), names[0])
+		if calledBack(c.Functions[0], at.Function) {
+			f.Remedy = fmt.Sprintf("At %s, visit fewer elements (look up those that are wanted, or stop early): %s is called for each.",
+				diagnose.At(at), names[0])
+		}
 		if iterates(c.Functions[0]) {
 			f.Remedy = fmt.Sprintf("At %s, iterate over fewer elements: bound the iteration, or seek to the wanted element, instead "+
 				"of calling %s for each.", diagnose.At(at), names[0])

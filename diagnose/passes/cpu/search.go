@@ -157,7 +157,7 @@ func (s scan) finding(p *diagnose.Pass, use *usage.Table) diagnose.Finding {
 		f.Title += ", " + f.Where.Detail
 		p.Cover(f, s.through)
 	}
-	f.Evidence = append(f.Evidence, called(use, s.line.Function)...)
+	called(&f, use, s.line.Function)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: s.line.Function}))
 	// The source shows a search, not whether an index can replace it.

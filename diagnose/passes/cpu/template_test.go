@@ -116,6 +116,14 @@ func TestWhatALibrarysCallSpends(t *testing.T) {
 	if len(step) == 1 && !strings.Contains(step[0].Remedy, "bound the iteration") {
 		t.Errorf("an iteration's steps: %s", step[0].Remedy)
 	}
+	// The index calls back for each blob: there is no result of the callback to cache.
+	const each, search = "shop/index.(*Corpus).Each@corpus.go:932", "shop/web.(*Search).pick@search.go:40"
+	visited := Expect(t, cpu.Hot, Healthy().Sample(4*s, "runtime.cmpstring", "shop/web.(*Search).pick.func1@search.go:42", each, search).
+		Sample(2*s, each, search), "cpu-hot-function at corpus.go:932")
+	if len(visited) == 1 && (!strings.Contains(visited[0].Remedy, "visit fewer elements") ||
+		visited[0].Where.Detail != "called by web.(*Search).pick") {
+		t.Errorf("a callback for each element: %s (%s)", visited[0].Remedy, visited[0].Where.Detail)
+	}
 	// Validation is the entry point: the caller cannot keep what the visitor below it returns.
 	validate := append([]string{"github.com/graphql-go/graphql/language/visitor.Visit", lib + "ValidateDocument"}, do...)
 	found = Expect(t, cpu.Hot, Healthy().Sample(4*s, validate...), "cpu-hot-function at web.go:45")

@@ -89,7 +89,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		w.moved(&f, hot, place, delegate)
 		hot.Place = place
 	}
-	f.Evidence = append(f.Evidence, called(use, hot.Place.Function)...)
+	called(&f, use, hot.Place.Function)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	return []diagnose.Finding{f}, nil
 }
@@ -106,13 +106,16 @@ func (w work) moved(f *diagnose.Finding, hot usage.Hot, to code.Frame, delegate 
 
 // called names the callers of a function if most of its CPU comes through them.
 // Often the caller has the loop, and the remedy is there.
-func called(use *usage.Table, function string) []findings.Evidence {
+func called(f *diagnose.Finding, use *usage.Table, function string) {
 	callers := use.Through(function, usage.ThroughNamed)
 	if len(callers) == 0 {
-		return nil
+		return
 	}
-	return []findings.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions",
-		"called by %s", usage.ThroughWords(callers))}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions",
+		"called by %s", usage.ThroughWords(callers)))
+	if f.Where.Detail == "" {
+		f.Where.Detail = "called by " + usage.PathWords(callers)
+	}
 }
 
 // Map finds functions that spend their time in maps.

@@ -12,8 +12,10 @@ var nPlusOne = diagnose.Cause{
 	Knows: "redline counts the calls of each statement per request: one statement must run at least 2.5 times per request, " +
 		"and all repeated ones together must make at least two calls more than needed and take at least 15 % of request " +
 		"time. Without counts of statements, there must be at least eight database waits per request at one place. Different " +
-		"statements that run once each are not repetition; statements that write are reported as db-unbatched-write.",
-	Remedy: "Use a join, or one statement with = ANY($1) for all keys; with GORM, Preload.",
+		"statements that run once each are not repetition; statements that write are reported as db-unbatched-write. In a " +
+		"key-value store (Redis, memcached, etcd), a command is a statement: at least 2.5 per request along one path of the " +
+		"service's functions, one after another, by the trace.",
+	Remedy: "Use a join, or one statement with = ANY($1) for all keys; with GORM, Preload; with Redis, a pipeline or MGET.",
 	Example: diagnose.Example{
 		Lang: "go",
 		Before: "for i := range dishes {\n\trows, err := pool.Query(ctx, \"SELECT code FROM allergens WHERE dish = $1\", dishes[i].ID)\n" +
@@ -31,7 +33,8 @@ var unbatchedWrite = diagnose.Cause{
 		"transaction, a commit.",
 	Knows: "Like db-n-plus-one, if the most repeated statement is an INSERT, UPDATE, DELETE or MERGE; without counts of " +
 		"statements, if the repeated waits are below the client's Exec. One row per request is not reported, however many " +
-		"requests there are, and neither is COPY or an INSERT of several rows.",
+		"requests there are, and neither is COPY or an INSERT of several rows. Commands that write to a key-value store count " +
+		"likewise, by the command that the hooks see or the name of the client's method.",
 	Remedy: "Use one INSERT with several rows or from unnest, COPY, or a pipelined batch, all in one transaction.",
 	Example: diagnose.Example{
 		Lang:   "go",

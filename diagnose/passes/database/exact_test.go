@@ -133,13 +133,13 @@ func TestRepeatedByGeneratedCode(t *testing.T) {
 	if w := found(code.Frame{Function: "shop/db.(*Queries).Find", Line: 30}); w.Line != 12 || w.Detail != "through db.(*Queries).Find" {
 		t.Errorf("generated: %+v", w)
 	}
-	if w := found(); w.Line != 30 || w.Detail != "" {
+	if w := found(); w.Line != 30 || w.Detail != "called by web.(*API).page" {
 		t.Errorf("written: %+v", w)
 	}
 }
 
 // TestRepeatedInALoop: a repository's method runs the statement once, and its caller loops. The finding says where, next to the
-// place of the statement; where the method loops itself, nothing needs to be added.
+// place of the statement; where the method loops itself, its callers are enough.
 func TestRepeatedInALoop(t *testing.T) {
 	const find, page = "shop/store.(*Orders).Find@store.go:30", "shop/web.(*API).page@web.go:12"
 	detail := func(loops ...code.Frame) string {
@@ -163,7 +163,7 @@ func TestRepeatedInALoop(t *testing.T) {
 	}
 	around.Line++
 	for name, loops := range map[string][]code.Frame{"its own": {within}, "another line": {around}, "none": nil} {
-		if got := detail(loops...); got != "" {
+		if got := detail(loops...); got != "called by web.(*API).page" {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

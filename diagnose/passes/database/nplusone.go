@@ -397,6 +397,22 @@ func looping(p *diagnose.Pass, by evidence.AskedBy) (at code.Frame, known bool) 
 	return at, false
 }
 
+// describeCallers names the functions of the service through which a handler reaches a place on a stack.
+func describeCallers(p *diagnose.Pass, stack []code.Frame, place code.Frame, f *diagnose.Finding) {
+	if inner := p.Stacks.Handler(stack); slices.Contains(inner, place) {
+		stack = inner // what calls the handler repeats nothing
+	}
+	callers := p.Stacks.Callers(stack, place)
+	if len(callers) == 0 {
+		return
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
+		"functions", "called by %s", usage.ThroughWords(callers)))
+	if f.Where.Detail == "" {
+		f.Where.Detail = "called by " + usage.PathWords(callers)
+	}
+}
+
 // describeRepeater sets the finding's place to the one that repeats a statement, and
 // returns it for the title with a leading " at "; "" if unknown.
 func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Finding) (at string) {
@@ -413,10 +429,7 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 			if at, known := looping(p, by); known && at.Function != place.Function {
 				f.Where.Detail = fmt.Sprintf("in the loop of %s at %s", callstack.Short(at.Function), diagnose.At(at))
 			}
-			if callers := p.Stacks.Callers(by.Stack, place); len(callers) > 0 {
-				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
-					"functions", "called by %s", usage.ThroughWords(callers)))
-			}
+			describeCallers(p, by.Stack, place, f)
 			return " at " + diagnose.At(place)
 		}
 	}

@@ -101,7 +101,7 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f := diagnose.Finding{
 			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
-			GainCeiling: p.Unasked(share).Factor, Where: diagnose.WhereOf(r.place),
+			GainCeiling: p.Unasked(share, 0).Factor, Where: diagnose.WhereOf(r.place),
 			Title: fmt.Sprintf("Retried calls at %s take %s of request time: the mean request makes %s calls, a slow one %s",
 				diagnose.At(r.place), diagnose.Percent(share), diagnose.Times(c.calls[mean]), diagnose.Number(c.calls[tail])),
 			Evidence: []findings.Evidence{

@@ -71,7 +71,8 @@ var Serial = diagnose.Analyzer{
 			"the remedy is another interface (one call that does both), not concurrency. If the addresses of the calls do " +
 			"not differ between requests, the finding also advises caching the responses, and says how much that gains. If " +
 			"only the calls that take most of the time have the same addresses, and caching these responses gains more than " +
-			"concurrency, it is the first advice, and the function that makes these calls is the place. This cause differs " +
+			"concurrency, it is the first advice, and the function that makes these calls is the place. If they are mostly one " +
+			"command for each element, sent to a key-value store, they are db-n-plus-one or db-unbatched-write. This cause differs " +
 			"from downstream-slow in the number of calls and in the longest, which takes at most 60 % of their time, and " +
 			"from retry-storm in that slow and median requests make the same number of calls.",
 		Remedy: "Make independent calls concurrently (errgroup with a limit), or make one call for all items.",
@@ -249,7 +250,7 @@ func (s sequence) kept(p *diagnose.Pass) (advice string, facts []findings.Eviden
 		return " If the responses are the same for many requests (keys, settings), cache them while they are valid: that " +
 			"saves all of this time.", nil, gain, at
 	}
-	gain = p.Unasked(min(1, same.ns/s.whole))
+	gain = p.Unasked(min(1, same.ns/s.whole), 0)
 	advice = fmt.Sprintf(" %s from the same addresses: if the responses do not depend on who sends the request (keys, "+
 		"settings), cache them while they are valid, which is worth about %s.", who, notation.Factor(gain.Factor))
 	return advice, []findings.Evidence{diagnose.Fact(diagnose.FromProcess, float64(len(texts)), diagnose.Count,
@@ -299,6 +300,9 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok {
 		return nil, nil
 	}
+	if f, ok := s.repeatsCommands(p); ok {
+		return []diagnose.Finding{f}, nil
+	}
 	share := min(1, s.ns/s.whole)
 	at, most := common(s.calls, callstack.LinesOf(p.Sources().Loops)), ""
 	through := func(c call) bool {
@@ -313,8 +317,9 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("Requests make %s calls one after another%s at %s; that takes %s of their time (the longest call "+
 			"takes %s)",
 			diagnose.Times(s.counted(p)), most, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
-		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call. Made "+
-			"concurrently, they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
+		Remedy: fmt.Sprintf("%sMake the calls below %s concurrently (errgroup), or fetch everything in one call. Made "+
+			"concurrently, they would take %s instead of %s.", s.piped(p), diagnose.At(at), diagnose.Span(s.longest),
+			diagnose.Span(s.ns)),
 	}
 	if s.own {
 		toItself(p, &f)
@@ -329,22 +334,23 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	diagnose.Promise(&f, gain)
 	f.Where.Detail = words(s.calls[max(0, slices.IndexFunc(s.calls, through))].chain)
-	if by := s.calls[0].by; by != "" {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.ns, diagnose.Nanosec,
-			"requests wait for %s, which makes the calls", callstack.Short(by)))
+	facts := s.evidence(p)
+	if s.calls[0].by != "" {
+		f.Evidence, facts = append(f.Evidence, facts[0]), facts[1:]
 	}
-	if queued >= waitgain.LeastShare {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
-			"requests spend another %s of their time in the queue for a lock whose holder makes these calls", diagnose.Percent(queued)))
-		if s.saved() >= mostSaved*s.ns {
-			p.Cover(f, behind...)
-		}
-	}
-	f.Evidence = append(f.Evidence, alike...)
-	for _, c := range s.calls[:min(4, len(s.calls))] {
-		times := max((sequence{calls: []call{c}, n: c.calls[mean]}).counted(p), 1e-3)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, c.ns[mean], diagnose.Nanosec,
-			"%s: %s, %s each", words(c.chain), diagnose.PerRequest(times, "a call", "calls"), diagnose.Span(c.ns[mean]/times)))
-	}
+	s.underLock(p, &f, queued, behind)
+	f.Evidence = append(append(f.Evidence, alike...), facts...)
 	return []diagnose.Finding{f}, nil
+}
+
+// underLock says that requests queue for a lock whose holder makes the calls, for a part of request time.
+func (s sequence) underLock(p *diagnose.Pass, f *diagnose.Finding, queued float64, behind []string) {
+	if queued < waitgain.LeastShare {
+		return
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
+		"requests spend another %s of their time in the queue for a lock whose holder makes these calls", diagnose.Percent(queued)))
+	if s.saved() >= mostSaved*s.ns {
+		p.Cover(*f, behind...)
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
 	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/diagnose/suite"
@@ -48,16 +49,16 @@ func collected(chains ...breakdown.Chain) *Builder {
 func TestReadsOfACall(t *testing.T) {
 	read := []string{"net.(*conn).Read", "bufio.(*Reader).fill", "github.com/redis/go-redis/v9/internal/proto.(*Reader).ReadLine", get}
 	found := Expect(t, downstream.Serial, idle().Wait(breakdown.StateNetwork, 40*ms, 20, read...).
-		Wait(breakdown.StateSyscall, us*200, 40, append([]string{"syscall.read"}, read...)...), "downstream-serial at cache.go:41")
-	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "Requests make 20 calls") {
+		Wait(breakdown.StateSyscall, us*200, 40, append([]string{"syscall.read"}, read...)...), "db-n-plus-one at cache.go:41")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "Each request sends 20 commands") {
 		t.Error(found[0].Title)
 	}
 	// Other responses are there before anyone waits for them; the hooks count those calls as well.
 	b := idle().Wait(breakdown.StateNetwork, 40*ms, 20, read...)
 	b.Asks(operation.Redis, "hgetall", int64(60*b.Requests()), 800*us, 0,
 		Caller(1, 800*us, "github.com/redis/go-redis/v9.(*Client).Process", get))
-	if found = Expect(t, downstream.Serial, b, "downstream-serial at cache.go:41"); len(found) == 1 &&
-		!strings.HasPrefix(found[0].Title, "Requests make 60 calls") {
+	if found = Expect(t, downstream.Serial, b, "db-n-plus-one at cache.go:41"); len(found) == 1 &&
+		!strings.HasPrefix(found[0].Title, "Each request sends 60 commands") {
 		t.Error(found[0].Title)
 	}
 }
@@ -85,8 +86,8 @@ func TestCallsUnderALock(t *testing.T) {
 			Behind(breakdown.Chain{NS: int64(118 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true,
 				State: breakdown.StateNetwork, Site: "net.(*conn).Read < " + get, Stack: Stack(read...)}}})
 	}
-	analyzers := Alone(downstream.Serial, wait.Lock)
-	many := ExpectAll(t, analyzers, under(20), "downstream-serial at cache.go:41")
+	analyzers := Alone(database.NPlusOne, downstream.Serial, wait.Lock)
+	many := ExpectAll(t, analyzers, under(20), "db-n-plus-one at cache.go:41")
 	if len(many) == 1 && !(many[0].GainCeiling > 10) {
 		t.Errorf("twenty calls under a lock promise %.2f, want more than 10: with their queue they take 158 ms of 168", many[0].GainCeiling)
 	}
@@ -109,8 +110,8 @@ func behindOwnServer(t *testing.T, server string) {
 		Wait(breakdown.StateNetwork, 200*ms, 40, "net.(*conn).Read", "github.com/redis/go-redis/v9/internal/proto.(*Reader).ReadLine",
 			"github.com/redis/go-redis/v9.(*baseClient).process", get, "google.golang.org/grpc.(*Server).processUnaryRPC").
 		Served("net/http", 500).Served(server, 500).Gauge(series.SocketsOutwards, "to=self", 1).Gauge(series.SocketsOutwards, "to=other", 8)
-	found := Expect(t, downstream.Serial, b, "downstream-serial at cache.go:41")
-	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "Requests make 80 calls") || found[0].Share < 0.95) {
+	found := Expect(t, downstream.Serial, b, "db-n-plus-one at cache.go:41")
+	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "Each request sends 80 commands") || found[0].Share < 0.95) {
 		t.Errorf("%s, share %.2f; want 80 calls and nearly all of a request", found[0].Title, found[0].Share)
 	}
 }

@@ -26,7 +26,7 @@ var lockCause = diagnose.Cause{
 	FollowsFrom: []string{"cpu-throttled", "disk-sync", "stops-the-world"},
 	HeldBy: []string{"grows-with-state", "db-slow-query", "disk-sync", "cpu-reflect", "cpu-json", "cpu-regexp-compile", "cpu-regexp-match",
 		"cpu-template-parse", "cpu-format", "cpu-clock", "cpu-crypto", "cpu-compress", "cpu-sort", "cpu-map"},
-	CoveredBy: []string{"downstream-serial"}, // made by the holder
+	CoveredBy: []string{"downstream-serial", "db-n-plus-one", "db-unbatched-write"}, // made by the holder
 }
 
 var writerCause = diagnose.Cause{
