@@ -105,9 +105,11 @@ var storeClients = []storeClient{
 }
 
 // writeCommands are the beginnings of commands and methods that write, in lower case, and of the names of functions that send one.
-var writeCommands = []string{"add", "put", "save", "store", "write", "push", "insert", "update", "delete", "remove",
-	"set", "mset", "getset", "hset", "hmset", "hincr", "hdel", "zadd", "zincr", "zrem", "sadd", "srem", "lpush",
-	"rpush", "ltrim", "incr", "decr", "expire", "pexpire", "del", "unlink", "append", "xadd", "publish", "pfadd", "ts.add", "tsadd", "touch"}
+var writeCommands = []string{
+	"add", "put", "save", "store", "write", "push", "insert", "update", "delete", "remove", "set", "mset", "getset", "hset",
+	"hmset", "hincr", "hdel", "zadd", "zincr", "zrem", "sadd", "srem", "lpush", "rpush", "ltrim", "incr", "decr", "expire",
+	"pexpire", "del", "unlink", "append", "xadd", "publish", "pfadd", "ts.add", "tsadd", "touch",
+}
 
 // command returns the client that the longest calls go through, and whether they write, by the command that the hooks count or
 // else by the name of the client's method.
