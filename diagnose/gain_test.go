@@ -77,6 +77,20 @@ func TestLoggingIsWorthItsLock(t *testing.T) {
 	})
 }
 
+// On idle CPUs what a worker does in the background shortens no request, and what requests do takes all of their running time,
+// whatever part of the service's CPU it is.
+func TestWorkShortensWhoDoesIt(t *testing.T) {
+	const draw, answer = "shop/queue.draw", "shop/web.answer"
+	b := New(1, 10*time.Millisecond).CPU(4, 2.1, 2, 0.1, 0).Wait(breakdown.StateRunning, 8*time.Millisecond, 1).
+		Wait(breakdown.StateNetwork, 2*time.Millisecond, 1, Query()...).
+		Background(6*time.Second, draw, "shop/queue.Start.func1").Sample(4*time.Second, answer)
+	runWith(t, b, func(p *diagnose.Pass) {
+		within(t, "a worker's", p.Ran(evidence.Work{Share: 0.6, Function: draw}).Factor, 1, 1.01)
+		within(t, "the requests'", p.Ran(evidence.Work{Share: 0.4, Function: answer}).Factor, 3, 3.2) // then by the worker's CPU
+		within(t, "nobody's in particular", p.Ran(evidence.Work{Share: 0.4}).Factor, 1/(1-0.4*0.8)-0.05, 1/(1-0.4*0.8)+0.05)
+	})
+}
+
 // The rest of a request queues less for CPUs on which work is saved.
 func TestSparedWorkShortensTheQueue(t *testing.T) {
 	b := New(16, 10*time.Millisecond).CPU(2, 1.8, 1, 0.1, 0).Wait(breakdown.StateNetwork, 5*time.Millisecond, 1, Query()...).

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/notation"
 )
@@ -229,6 +230,26 @@ type Work struct {
 	Doing callstack.Role
 }
 
+// selects reports whether a sample is of the work.
+func (w Work) selects(s usage.Booked) bool {
+	return s.Domain.Has(w.Roles) || w.Function != "" && on(s.Stack, w.Function) && (w.Doing == 0 || s.Roles.Has(w.Doing))
+}
+
+// ofRequests returns the part of requests' running time that some work takes, 0 to 1: what goroutines do that serve none shortens no
+// request while CPUs are idle.
+func (p *Set) ofRequests(w Work) float64 {
+	use, err := p.Use()
+	if err != nil {
+		return w.Share
+	}
+	whole, all := use.Part(w.selects), 1-use.Part(use.Apart)
+	if !(whole > 0 && all > 0) {
+		return w.Share
+	}
+	apart := use.Part(func(s usage.Booked) bool { return use.Apart(s) && w.selects(s) })
+	return math.Min(1, w.Share*(1-apart/whole)/all)
+}
+
 // Ran bounds what removing work could gain. It frees CPUs, shortens the requests
 // that do it, and frees the goroutine or lock that it runs inside. Where requests
 // queue for that one, removing the work gains its part of it, however idle the CPUs
@@ -242,7 +263,7 @@ func (p *Set) Ran(w Work) laws.Gain {
 	if !c.Saturated() {
 		cut.Time = w.Share * m.Response
 		if p.Traced() {
-			cut.Time *= p.Waits().OnCPU() * p.awake()
+			cut.Time = p.ofRequests(w) * m.Response * p.Waits().OnCPU() * p.awake()
 		}
 	}
 	for _, s := range p.serials() {

@@ -38,11 +38,8 @@ func (s serial) part(p *Set, w Work) float64 {
 	if all == 0 {
 		return 0
 	}
-	found := func(u usage.Booked) bool {
-		return u.Domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) && (w.Doing == 0 || u.Roles.Has(w.Doing))
-	}
-	of := use.Part(func(u usage.Booked) bool { return s.inside(u) && found(u) })
-	if whole := use.Part(found); w.Share < whole {
+	of := use.Part(func(u usage.Booked) bool { return s.inside(u) && w.selects(u) })
+	if whole := use.Part(w.selects); w.Share < whole {
 		of *= w.Share / whole // only a part of what the function does is removed
 	}
 	return s.runs * of / all

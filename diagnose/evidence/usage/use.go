@@ -194,14 +194,16 @@ func (u *Table) From(roles callstack.Role) []Hot {
 // handler starts count too, except those that requests were seen to wait for: a sample
 // does not say who started its goroutine.
 func (u *Table) Background() (share float64, most code.Frame) {
-	in := func(s Booked) bool {
-		return !s.Cut && !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0 && !u.servants[u.began(s.Stack)]
-	}
-	places := u.places(in, itself, 0)
+	places := u.places(u.Apart, itself, 0)
 	if len(places) > 0 {
 		most = places[0].Place
 	}
-	return u.Part(in), most
+	return u.Part(u.Apart), most
+}
+
+// Apart reports whether a sample is of the user's code on a goroutine that serves no request; see Background.
+func (u *Table) Apart(s Booked) bool {
+	return !s.Cut && !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0 && !u.servants[u.began(s.Stack)]
 }
 
 // Began returns the part of CPU of the goroutines that began in a function, and
