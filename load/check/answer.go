@@ -4,7 +4,7 @@ import "bytes"
 
 // Bounds on an Answer, in bytes.
 const (
-	maxBody  = 1 << 20  // longer bodies fail the checks that look at them
+	maxBody  = 1 << 20  // of a longer body only texts are found: they are searched for as it arrives
 	keepBody = 64 << 10 // of a buffer, for the next answer
 )
 
@@ -12,7 +12,7 @@ const (
 // anything else. It is not safe for concurrent use.
 type Answer struct {
 	set    *Set
-	passed uint64 // checks of headers that hold
+	passed uint64 // checks that hold already: of headers, and of texts in a long body
 	body   []byte
 	long   bool
 }
@@ -36,14 +36,29 @@ func (a *Answer) Header(name, value []byte) {
 	}
 }
 
-// Body takes the next piece of the body, and keeps a copy if a check needs it.
+// Body takes the next piece of the body, and keeps a copy if a check needs it. Of a body above the bound it keeps no more than the
+// end of what it has searched, in which a text may begin.
 func (a *Answer) Body(piece []byte) {
-	switch {
-	case !a.set.body || a.long:
-	case len(a.body)+len(piece) > maxBody:
-		a.long, a.body = true, a.body[:0]
-	default:
-		a.body = append(a.body, piece...)
+	if !a.set.body || a.long && a.set.longest == 0 {
+		return
+	}
+	for len(a.body)+len(piece) > maxBody {
+		n := maxBody - len(a.body)
+		a.body = append(a.body, piece[:n]...)
+		piece = piece[n:]
+		a.search()
+		a.long = true
+		a.body = a.body[:copy(a.body, a.body[maxBody-min(max(0, a.set.longest-1), maxBody/2):])]
+	}
+	a.body = append(a.body, piece...)
+}
+
+// search notes the texts that the kept part of the body contains.
+func (a *Answer) search() {
+	for i := range a.set.checks {
+		if c := &a.set.checks[i]; c.body && len(c.contains) > 0 && contains(a.body, c.contains) {
+			a.passed |= 1 << i
+		}
 	}
 }
 
@@ -52,7 +67,7 @@ func (a *Answer) Body(piece []byte) {
 func (a *Answer) Long() { a.long, a.body = true, a.body[:0] }
 
 // End returns the result of a complete answer. Bit i of failed is set if check i failed;
-// long means that the body exceeded 1 MiB, so its checks failed.
+// long means that the body exceeded 1 MiB, so that checks by JSONPath failed.
 func (a *Answer) End(status int) (failed uint64, long bool) {
 	document := document{body: a.body}
 	for i := range a.set.checks {
@@ -62,7 +77,7 @@ func (a *Answer) End(status int) (failed uint64, long bool) {
 		case c.header != "":
 			ok = a.passed&(1<<i) != 0
 		case c.body:
-			ok = !a.long && c.holds(a.body)
+			ok = a.passed&(1<<i) != 0 || c.holds(a.body) && (!a.long || c.equals == nil)
 		case c.path != nil:
 			ok = !a.long && c.path.holds(&document, c)
 		default:

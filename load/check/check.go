@@ -16,6 +16,8 @@ const most = 64
 type Set struct {
 	checks []compiled
 	body   bool // some check looks at the body
+	// longest is the length of the longest text that a check looks for in the body.
+	longest int
 }
 
 // compiled is one check.
@@ -47,6 +49,9 @@ func New(r scenario.Request) (*Set, error) {
 		s.checks = append(s.checks, c)
 		// Bodies that no check looks at are counted and not kept.
 		s.body = s.body || c.body || c.path != nil
+		if c.body {
+			s.longest = max(s.longest, len(c.contains))
+		}
 	}
 	return s, nil
 }

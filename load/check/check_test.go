@@ -1,8 +1,10 @@
 package check
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,20 +104,31 @@ func TestBodiesThatAreNoJSON(t *testing.T) {
 	}
 }
 
+// TestLongBodies: a text is found wherever a long body has it, also across two parts that are searched one after the other, and no
+// more of the body is kept. A JSONPath needs all of it.
 func TestLongBodies(t *testing.T) {
-	s := newSet(t, scenario.Check{Body: true, Contains: "x"}, scenario.Check{Status: []int{200}})
+	s := newSet(t, scenario.Check{Body: true, Contains: "needle"}, scenario.Check{Status: []int{200}}, scenario.Check{JSON: "$"},
+		scenario.Check{Body: true, Equals: new(string)})
+	const hay = maxBody / 16
 	var a Answer
 	for _, test := range []struct {
-		pieces int
-		failed uint64
-	}{{16, 0}, {17, 1}, {1, 0}} {
-		a.Begin(s)
-		for range test.pieces {
-			a.Body([]byte(strings.Repeat("x", maxBody/16)))
+		at, size int // of the text; -1 is nowhere
+		failed   uint64
+	}{{-1, 16 * hay, 0b1101}, {-1, 50 * hay, 0b1101}, {0, 50 * hay, 0b1100}, {maxBody - 3, 50 * hay, 0b1100},
+		{2*maxBody - 9, 50 * hay, 0b1100}, {50*hay - 6, 50 * hay, 0b1100}, {0, hay, 0b1100}} {
+		body := bytes.Repeat([]byte("x"), test.size)
+		if test.at >= 0 {
+			copy(body[test.at:], "needle")
 		}
-		failed, long := a.End(200)
-		if failed != test.failed || long != (test.failed != 0) || cap(a.body) > 2*maxBody {
-			t.Errorf("%d pieces: failed %b, long %v, %d bytes held", test.pieces, failed, long, cap(a.body))
+		for _, piece := range []int{len(body), 3000, 2 * maxBody} {
+			a.Begin(s)
+			for part := range slices.Chunk(body, piece) {
+				a.Body(part)
+			}
+			failed, long := a.End(200)
+			if failed != test.failed || long != (test.size > maxBody) || cap(a.body) > 2*maxBody {
+				t.Errorf("%+v in pieces of %d: failed %b, long %v, %d bytes held", test, piece, failed, long, cap(a.body))
+			}
 		}
 	}
 	if a.Begin(s); cap(a.body) > keepBody {

@@ -6,6 +6,6 @@
 // decoded, because that would take CPU that the generator needs for the load: ask
 // for identity in the plan's Accept-Encoding where bodies are checked.
 //
-// The part of an answer that a check keeps is bounded: 1 MiB of the body. The checks of
-// a longer body fail.
+// The part of an answer that a check keeps is bounded: 1 MiB of the body. A text is found in
+// longer bodies too; a JSONPath fails there, and so does a text that the body must equal.
 package check
