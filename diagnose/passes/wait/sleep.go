@@ -2,12 +2,14 @@ package wait
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -50,6 +52,12 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"requested rate", diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Span(l.P99))
 			continue
 		}
+		if each, times, polls := looks(p, s); polls {
+			p.Reject("sleep", "requests spend %s of their time waiting for %s, which sleeps %s at a time at %s, %s times per request: it "+
+				"looks whether something else is done, and a request waits for one of these sleeps at most", diagnose.Percent(s.Share),
+				callstack.Short(sleeper(s)), diagnose.Span(each), diagnose.At(s.Place), diagnose.Times(times))
+			continue
+		}
 		f := v.Finding(p, "sleep", s)
 		what, remedy := pause(p, s)
 		f.Title, f.Remedy = fmt.Sprintf("%s %s at %s", v.Requests(), what, diagnose.At(s.Place)), remedy
@@ -66,6 +74,37 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	return found, nil
 }
+
+// leastLooks is the number of times per request that a goroutine wakes from its sleep from which it looks for something, rather than
+// paces what it does for each.
+const leastLooks = 4
+
+// looks reports whether the goroutine that requests wait for only looks now and then whether what they really wait for is done, such as
+// another request that must end before this one may begin: timers wake it much more often than there are requests. It returns the mean
+// time between two looks in ns, and their number per request.
+func looks(p *diagnose.Pass, s waits.Site) (each, times float64, polls bool) {
+	load := p.Load()
+	if s.Via == "" || len(s.Part.Stack) == 0 || p.Anatomy.Traced <= 0 || !(load.Rate > 0) {
+		return 0, 0, false
+	}
+	entry := sleeper(s)
+	alone := slices.ContainsFunc(p.Anatomy.Serial, func(one breakdown.Serial) bool {
+		return one.Goroutine == entry && one.Goroutines == 1
+	})
+	for _, w := range p.Anatomy.Woken {
+		if w.Entry != entry || !alone || 2*w.Requests > w.Count {
+			continue
+		}
+		each = float64(p.Anatomy.Traced) / float64(w.Count)
+		times = 1e9 / each / load.Rate
+		return each, times, times >= leastLooks && each < waitgain.LeastShare*p.Waits().MeanNS()
+	}
+	return 0, 0, false
+}
+
+// sleeper returns the function that the goroutine which sleeps began in. It need not be the one that requests wait for: that one may wait
+// for another.
+func sleeper(s waits.Site) string { return s.Part.Stack[len(s.Part.Stack)-1].Function }
 
 // severalCalls is how often requests call the service's own server at least for that to be one that may stand in for another
 // service, as a simulation in the same process does. A gateway calls it once.

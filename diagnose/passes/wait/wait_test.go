@@ -329,6 +329,12 @@ func TestWorkers(t *testing.T) {
 	Expect(t, wait.Channel, asked(idle().Rate(20)).Behind(chain(runs))) // less than one waits at a time
 	Expect(t, wait.Sleep, asked(idle()).Behind(chain(tick)), "sleep at cache.go:99")
 	Expect(t, wait.Channel, asked(idle()).Behind(chain(tick)))
+	// One pause for each of the 3,200 requests in the traces is the worker's pace. Ten look for what the request really waits for.
+	for pauses, want := range map[int][]string{3200: {"sleep at cache.go:99"}, 32000: nil} {
+		const entry = "shop/cache.(*worker).run"
+		Expect(t, wait.Sleep, asked(idle()).Behind(chain(tick)).Path(nil, breakdown.Serial{Goroutine: entry, Goroutines: 1}).
+			Woken(entry, pauses, 0), want...)
+	}
 }
 
 // A request waits in three ways for a process that it starts: to start, to write and to
