@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Asks adds an operation as the hooks count it: a statement that the service runs so
@@ -17,6 +18,12 @@ func (b *Builder) Asks(kind operation.Kind, text string, calls int64, each time.
 		ID: 1 + len(b.operations.Operations), Kind: kind, Text: text, Calls: calls, TotalNS: calls * int64(each), MaxNS: 2 * int64(each),
 		Rows: int64(rows * float64(calls)), Callers: callers,
 	})
+	return b
+}
+
+// CountedFor says how long the hooks' counts cover; otherwise it is the steady span.
+func (b *Builder) CountedFor(d time.Duration) *Builder {
+	b.operations.Span = timebase.Span{From: warmup, To: warmup + d}
 	return b
 }
 

@@ -359,3 +359,16 @@ func StatementShare(all *database.Statements, s database.Statement) float64 {
 	}
 	return float64(s.Time) / total
 }
+
+// CountedRequests returns the requests of the time in which the hooks counted operations: their counters are read a few times per
+// second, so that is a little less than the time of the load. All of the load's requests without hooks.
+func (p *Set) CountedRequests() float64 {
+	n, ops := p.Load().Requests, p.Operations()
+	if ops == nil {
+		return n
+	}
+	if part := float64(ops.Span.Len()) / float64(p.Steady().Len()); part > 0 && part < 1 {
+		return part * n
+	}
+	return n
+}

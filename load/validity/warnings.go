@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -82,8 +83,16 @@ func warnQueued(e *Evidence, warn func(format string, args ...any)) {
 			notation.Span(1e6*each))
 	} else if e.Spent.Known && each >= 1e3*queued && e.Summary.Service.Mean > 0 {
 		warn("the load generator was short of CPU (its threads waited for one for %s per second, %s of the time in which they were "+
-			"ready to run), so it read responses late: up to %s of the latency shown is the generator's delay (mean %s, p99 %s)",
+			"ready to run), so it read responses late: up to %s of the latency shown is the generator's delay (mean %s%s)",
 			notation.Span(1e6*each), notation.Percent(share), notation.Percent(min(1, each/1e3)),
-			notation.Time(time.Duration(e.Summary.Service.Mean)), notation.Time(time.Duration(e.Summary.Latency.P99)))
+			notation.Time(time.Duration(e.Summary.Service.Mean)), p99(e.Summary))
 	}
+}
+
+// p99 is the 99th percentile of the latency as the second figure of a list; "" if there are fewer than a hundred requests.
+func p99(s record.LoadSummary) string {
+	if s.Requests < 100 {
+		return ""
+	}
+	return ", p99 " + notation.Time(time.Duration(s.Latency.P99))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -106,9 +107,9 @@ var Hot = diagnose.Analyzer{
 		}
 		if h.Self < h.Share {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio,
-				"%s in the function itself, the rest in functions of the service that it calls", diagnose.Percent(h.Self)))
+				"%s in the function and the libraries that it calls, the rest in other functions of the service", diagnose.Percent(h.Self)))
 		}
-		describe(&f, h, in)
+		describe(p, &f, h, in)
 		if name, part := use.Inside(h.Place); part >= leastInside {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, part, diagnose.Ratio,
 				"of the CPU spent at %s, %s itself takes %s", diagnose.At(h.Place), callstack.Short(name), diagnose.Percent(part)))
@@ -147,7 +148,7 @@ func calledBack(function, by string) bool {
 
 // describe names the library functions that take a call's CPU. The line itself cannot be
 // optimised then, only do the named part less often.
-func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
+func describe(p *diagnose.Pass, f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
 	at := h.Place
 	if len(c.Branches) == 0 {
 		return
@@ -172,7 +173,7 @@ func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
 		f.Title += ", most of it in " + names[0]
 		f.Remedy = fmt.Sprintf("At %s, cache the result of %s for each input (parse, compile or validate once), or call it "+
 			"less often.", diagnose.At(at), names[0])
-		if calledBack(c.Functions[0], at.Function) {
+		if p.Stacks.User(code.Frame{Function: c.Functions[0]}) && calledBack(c.Functions[0], at.Function) {
 			f.Remedy = fmt.Sprintf("At %s, visit fewer elements (look up those that are wanted, or stop early): %s is called for each.",
 				diagnose.At(at), names[0])
 		}

@@ -64,10 +64,19 @@ var Crypto = domain{
 			return fmt.Sprintf("Parse the certificates once, at start-up or when their file changes, and keep them, or the client "+
 				"made from them, instead of calling %s in every request at %s.", h.Callee, diagnose.At(h.Place))
 		}
+		if callsAny(h, passwords...) {
+			return fmt.Sprintf("Check a password once: accept a session or token after the login, or, with basic authentication, cache "+
+				"for some minutes that it was right. If these requests are the logins, %s at %s costs what its parameters ask for: lower "+
+				"them as far as your policy allows.", h.Callee, diagnose.At(h.Place))
+		}
 		return fmt.Sprintf("Cache the result of %s for as long as it is valid (a verified token until it expires) "+
 			"instead of computing it in every request at %s.", callee(h, "the hash"), diagnose.At(h.Place))
 	},
 }.analyzer()
+
+// passwords are the calls that hash them, slowly by intent.
+var passwords = []string{"bcrypt.CompareHashAndPassword", "bcrypt.GenerateFromPassword", "scrypt.Key", "argon2.IDKey", "argon2.Key",
+	"pbkdf2.Key"}
 
 // certificates are the calls that parse them: a client made for each request does so for all that the system trusts.
 var certificates = []string{"x509.(*CertPool).AppendCertsFromPEM", "x509.ParseCertificate", "x509.SystemCertPool", "tls.LoadX509KeyPair",

@@ -148,7 +148,7 @@ func sessionsOpened(p *diagnose.Pass) (each float64, source string) {
 		}
 	}
 	if a, ok := p.Acquired(); ok {
-		if each = demand.PerRequest(p, a.Opened); each >= 0 {
+		if each = demand.AskedPerRequest(p, a.Opened); each >= 0 {
 			return each, diagnose.FromProbe
 		}
 	}

@@ -23,7 +23,7 @@ type repeated struct {
 // sameOf finds the place at which requests wait longest of those where only some of them call, and the hooks saw most
 // calls begin while the same call was in flight. A place at which each request calls has no cache, whatever it fetches.
 func sameOf(p *diagnose.Pass) (most repeated, ok bool) {
-	ops, requests := p.Operations(), p.Load().Requests
+	ops, requests := p.Operations(), p.CountedRequests()
 	if ops == nil {
 		return most, false
 	}
@@ -99,7 +99,8 @@ func (r repeated) findings(p *diagnose.Pass) []diagnose.Finding {
 		"call is in flight", diagnose.At(r.site.Place), diagnose.Percent(part))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio,
 		"%s in %s requests; %s of them begin while one for the same URL or with the same values is in flight: %s",
-		diagnose.Counted(r.calls, "call", "calls"), diagnose.Number(p.Load().Requests), diagnose.Percent(part), statement.Brief(r.op.Text)))
+		diagnose.Counted(r.calls, "call", "calls"), diagnose.Number(p.CountedRequests()), diagnose.Percent(part),
+		statement.Brief(r.op.Text)))
 	if r.op.Kind.Statement() {
 		f.Where.SQL = r.op.Text
 		// On saturated CPUs a shorter wait gains nothing, but calls that are not made save what the server executes.

@@ -3,6 +3,7 @@ package database_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
@@ -135,6 +136,22 @@ func TestRepeatedByGeneratedCode(t *testing.T) {
 	}
 	if w := found(); w.Line != 30 || w.Detail != "called by web.(*API).page" {
 		t.Errorf("written: %+v", w)
+	}
+}
+
+// TestRepeatedWhileCounted: the hooks' counters are read within the load, so their counts belong to fewer requests than it made. What
+// else repeats is named.
+func TestRepeatedWhileCounted(t *testing.T) {
+	const find, page = "shop/store.(*Orders).Find@store.go:30", "shop/web.(*API).page@web.go:12"
+	const users = "SELECT * FROM users WHERE id = $1"
+	b := twoPlaces()
+	n := int64(b.Requests())
+	by := Caller(1, ms, append(queryAt(find), page)...)
+	b.Asks(operation.Query, item, 9*n, ms, 1, by).Within(0, 10*ms, 10).Asks(operation.Query, users, 9*n, 10*us, 1, by).Within(0, ms, 10)
+	found := Expect(t, database.NPlusOne, b.CountedFor(9*time.Second), "db-n-plus-one at store.go:30")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "10 times") ||
+		!has(found[0], "another one runs 10 times per request: "+users)) {
+		t.Errorf("%s: %v", found[0].Title, found[0].Evidence)
 	}
 }
 

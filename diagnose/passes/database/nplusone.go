@@ -36,6 +36,8 @@ const (
 	// are not counted: one query may wait for the network twice (prepare, or a
 	// large result).
 	manyWaits = 8
+	// mostOthers bounds how many other repeated statements are named.
+	mostOthers = 2
 	// leastRepeatShare is the part of request time that the repeated calls take.
 	leastRepeatShare = 0.15
 )
@@ -140,13 +142,19 @@ func doing(p *diagnose.Pass) string {
 
 // evidence gives the counts, from the server or the hooks, and the database's part of a request.
 func (r repeats) evidence(p *diagnose.Pass, counted string, part findings.Evidence) []findings.Evidence {
-	return []findings.Evidence{
+	facts := []findings.Evidence{
 		diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %s times per request (%s in %s)", diagnose.Times(r.each),
-			diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
+			diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(demand.Requests(p), "request", "requests")),
 		diagnose.Fact(counted, r.excess, diagnose.Count, "%s calls per request repeat a statement that the request "+
 			"already ran", diagnose.Times(r.excess)),
 		part,
 	}
+	for _, s := range r.others[:min(len(r.others), mostOthers)] {
+		times := demand.PerRequest(p, float64(s.Calls))
+		facts = append(facts, diagnose.Fact(counted, times, diagnose.Count, "another one runs %s times per request: %s",
+			diagnose.Times(times), statement.Brief(s.Text)))
+	}
+	return facts
 }
 
 // promise bounds the gain of removing the repeated calls, with their cost in the
@@ -240,13 +248,14 @@ func batched(p *diagnose.Pass, text string) string {
 
 // repeats is what requests run more than once.
 type repeats struct {
-	lead    database.Statement // of those that run many times, the one whose repeated calls take most time; else the most frequent
-	each    float64            // how often, per request
-	excess  float64            // calls per request that repeat, over all statements
-	alone   float64            // the lead's part of the repeated time
-	part    float64            // the part of the waits for the database that removing repeats saves
-	ran     float64            // of this, the part in which a server executes the repeats; 0 if it is not known
-	commits float64            // ns of the mean request in which what it writes is committed
+	lead    database.Statement   // of those that run many times, the one whose repeated calls take most time; else the most frequent
+	each    float64              // how often, per request
+	excess  float64              // calls per request that repeat, over all statements
+	alone   float64              // the lead's part of the repeated time
+	part    float64              // the part of the waits for the database that removing repeats saves
+	ran     float64              // of this, the part in which a server executes the repeats; 0 if it is not known
+	commits float64              // ns of the mean request in which what it writes is committed
+	others  []database.Statement // further statements that run many times
 }
 
 // inProcess returns the part of the waits that is saved if the database is within the
@@ -280,6 +289,9 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 			continue
 		}
 		took := evidence.StatementShare(all, s) * (1 - 1/times)
+		if times >= manyCalls && !statement.Utility(s.Text) {
+			r.others = append(r.others, s)
+		}
 		more := cmp.Or(cmp.Compare(min(times, manyCalls), min(r.each, manyCalls)), cmp.Compare(took, most), cmp.Compare(times, r.each))
 		if more > 0 && !statement.Utility(s.Text) {
 			r.lead, r.each, most = s, times, took
@@ -289,6 +301,7 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 		repeatedTime += took
 	}
 	r.alone = most / max(1e-9, repeatedTime)
+	r.others = slices.DeleteFunc(r.others, func(s database.Statement) bool { return s.Text == r.lead.Text })
 	if calls > 0 {
 		ran := demand.Executed(p)
 		r.part = ran*repeatedTime + (1-ran)*repeatedCalls/calls

@@ -170,7 +170,7 @@ func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 			break
 		}
 		text := fmt.Sprintf("%s (%s of the time, %s", statement.Brief(a.Text), diagnose.Percent(part),
-			diagnose.PerRequest(demand.PerRequest(p, a.Calls), "a call", "calls"))
+			diagnose.PerRequest(demand.AskedPerRequest(p, a.Calls), "a call", "calls"))
 		if by, ok := a.Heaviest(); ok {
 			text += ", at " + diagnose.At(by.Place)
 		}

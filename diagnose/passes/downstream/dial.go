@@ -230,7 +230,7 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 	if counted {
 		d.each, d.source = opens/p.Load().Rate, diagnose.FromProcess
 	}
-	if hooked := p.Dialled() / p.Load().Requests; hooked > d.each {
+	if hooked := p.Dialled() / p.CountedRequests(); hooked > d.each {
 		d.each, d.source = hooked, diagnose.FromProbe
 	}
 	if d.each < leastDials {

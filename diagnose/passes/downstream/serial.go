@@ -135,7 +135,7 @@ func sequenceIn(p *diagnose.Pass, all []call) (s sequence, ok bool) {
 // ofOthers reports whether requests wait for calls that a goroutine makes for others: for each request the hooks count fewer
 // than it waits for. It is a queue, whose calls follow each other because requests do.
 func (s sequence) ofOthers(p *diagnose.Pass) bool {
-	ops, requests := p.Operations(), p.Load().Requests
+	ops, requests := p.Operations(), p.CountedRequests()
 	delegated := slices.ContainsFunc(s.calls, func(c call) bool { return c.by != "" })
 	if ops == nil || !delegated || !(requests > 0) {
 		return false
@@ -188,7 +188,7 @@ func (s sequence) operations(ops *operation.Operations) iter.Seq2[operation.Oper
 // counted returns how many calls a request makes: by the hooks where that is more than the trace shows, because some responses are
 // there before anyone waits for them, and where its own goroutine makes them.
 func (s sequence) counted(p *diagnose.Pass) (n float64) {
-	ops, requests := p.Operations(), p.Load().Requests
+	ops, requests := p.Operations(), p.CountedRequests()
 	if ops == nil || !(requests > 0) || slices.ContainsFunc(s.calls, func(c call) bool { return c.by != "" }) {
 		return s.n
 	}

@@ -161,7 +161,7 @@ func Counted(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 	} else if rest > 0.005 {
 		parts = append(parts, fmt.Sprintf("other places (%s)", diagnose.Percent(rest)))
 	}
-	each := demand.PerRequest(p, a.Calls)
+	each := demand.AskedPerRequest(p, a.Calls)
 	most := ""
 	if a.Most > 0 {
 		most = fmt.Sprintf(", at most %d in one", a.Most)

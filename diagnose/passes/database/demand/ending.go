@@ -52,7 +52,7 @@ func WithCommits(p *diagnose.Pass, all *database.Statements) (with *database.Sta
 			}
 		}
 		with = &database.Statements{Statements: append(slices.Clone(all.Statements),
-			database.Statement{Text: "COMMIT", Calls: calls, Time: time.Duration(ns * p.Load().Requests)})}
+			database.Statement{Text: "COMMIT", Calls: calls, Time: time.Duration(ns * Requests(p))})}
 		return with, ns
 	}
 	return all, 0

@@ -36,7 +36,7 @@ func Statements(p *diagnose.Pass) (all *database.Statements, from string) {
 	for _, a := range p.Asked() {
 		traced += a.Took()
 	}
-	requests := p.Load().Requests
+	requests := p.CountedRequests()
 	for _, a := range p.Asked() {
 		if a.Calls == 0 {
 			continue

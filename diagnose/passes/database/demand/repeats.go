@@ -60,7 +60,7 @@ func repeatedAt(p *diagnose.Pass) (repeats, around usage.Calls, rows float64) {
 	made, repeats, around := map[code.Frame]float64{}, usage.Calls{}, usage.Calls{}
 	calls := 0.0
 	for _, a := range p.Asked() {
-		times := PerRequest(p, a.Calls)
+		times := AskedPerRequest(p, a.Calls)
 		if times >= Again {
 			calls, rows = calls+a.Calls, rows+a.Rows
 		}

@@ -196,9 +196,24 @@ func Observed(p *diagnose.Pass) int {
 
 // PerRequest divides by the run's requests; NaN without any, so that no comparison
 // holds.
-func PerRequest(p *diagnose.Pass, amount float64) float64 {
-	if n := p.Load().Requests; n > 0 {
-		return amount / n
+func PerRequest(p *diagnose.Pass, amount float64) float64 { return per(amount, Requests(p)) }
+
+// AskedPerRequest divides what the hooks counted by the requests of the time in which they counted; NaN without any.
+func AskedPerRequest(p *diagnose.Pass, amount float64) float64 {
+	return per(amount, p.CountedRequests())
+}
+
+// Requests returns how many requests there were while the statements were counted that Statements returns.
+func Requests(p *diagnose.Pass) float64 {
+	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
+		return p.Load().Requests
+	}
+	return p.CountedRequests()
+}
+
+func per(amount, requests float64) float64 {
+	if requests > 0 {
+		return amount / requests
 	}
 	return math.NaN()
 }

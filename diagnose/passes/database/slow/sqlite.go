@@ -97,7 +97,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 
 // leads is the evidence about a statement that takes a share of request time, 0 to 1: how often, from where, by what plan.
 func leads(p *diagnose.Pass, lead evidence.Asked, from string, share float64) (facts []findings.Evidence) {
-	each := demand.PerRequest(p, lead.Calls)
+	each := demand.AskedPerRequest(p, lead.Calls)
 	facts = append(facts, diagnose.Fact(from, share, diagnose.Ratio,
 		"requests spend %s of their time in the statement and in queues that it causes: %s, %s each",
 		diagnose.Percent(share), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(took(p, lead)/max(1e-9, each))))
@@ -122,7 +122,7 @@ func wordOthers(p *diagnose.Pass, f *diagnose.Finding, from string, others []evi
 	}
 	for _, a := range others {
 		by, _ := a.Heaviest()
-		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
+		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.AskedPerRequest(p, a.Calls), diagnose.Count,
 			"another statement %s, at %s: %s", shares, diagnose.At(by.Place), statement.Brief(a.Text)))
 	}
 }
@@ -175,7 +175,7 @@ func readsMany(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, by ev
 	for _, a := range p.Asked() {
 		other, ok := a.Heaviest()
 		if ok && callstack.Enclosing(other.Place.Function) == callstack.Enclosing(by.Place.Function) &&
-			demand.PerRequest(p, a.Rows) >= leastMany && batch*a.Calls <= lead.Rows {
+			demand.AskedPerRequest(p, a.Rows) >= leastMany && batch*a.Calls <= lead.Rows {
 			calls[other.Place] = 1
 		}
 	}
@@ -245,7 +245,7 @@ func took(p *diagnose.Pass, a evidence.Asked) float64 {
 	if n := a.Took(); n > 0 || p.Has(diagnose.NeedAnatomy) {
 		return n
 	}
-	return demand.PerRequest(p, a.NS)
+	return demand.AskedPerRequest(p, a.NS)
 }
 
 // overWire adds a statement's gain on saturated CPUs if it runs on a server that redline did not read.
@@ -281,7 +281,7 @@ func executed(p *diagnose.Pass, lead evidence.Asked, part float64) float64 {
 // is slow, in ns. Over the wire it is the wait. On saturated CPUs a fast statement waits long
 // too, so its part of the server's CPU decides, to which contention adds nothing.
 func alone(p *diagnose.Pass, a evidence.Asked, part float64) (ns, least float64) {
-	each := demand.PerRequest(p, a.Calls)
+	each := demand.AskedPerRequest(p, a.Calls)
 	if demand.InProcess(p) {
 		return (a.Running + a.Waiting) / each, heavyNS
 	}
@@ -332,7 +332,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 	slices.SortStableFunc(all, func(a, b evidence.Asked) int { return cmp.Compare(took(p, b), took(p, a)) })
 	for i, a := range all {
 		part = took(p, a) / max(1, total)
-		each := demand.PerRequest(p, a.Calls)
+		each := demand.AskedPerRequest(p, a.Calls)
 		if part < secondShare || !(each > 0) {
 			break
 		}

@@ -40,7 +40,7 @@ func summedToo(p *diagnose.Pass, lead evidence.Asked, part float64) (others []ev
 // slowAlone reports whether a statement with a part of the time within statements is slow by itself. Time queued for a CPU is not
 // the statement's. A write is never slow by itself: it may wait for its commit, that is for the disk or the writer lock.
 func slowAlone(p *diagnose.Pass, a evidence.Asked, part float64) bool {
-	if statement.Writes(a.Text) || !(demand.PerRequest(p, a.Calls) > 0) {
+	if statement.Writes(a.Text) || !(demand.AskedPerRequest(p, a.Calls) > 0) {
 		return false
 	}
 	took, least := alone(p, a, part)

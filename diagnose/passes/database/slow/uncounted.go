@@ -22,7 +22,7 @@ func uncounted(p *diagnose.Pass, a evidence.Asked) (c cost, saves float64, ok bo
 	if a.Server == nil || len(a.Server.Plan) == 0 || !(a.Calls > 0) {
 		return c, 1, false
 	}
-	wait := a.Waiting / max(1e-9, demand.PerRequest(p, a.Calls))
+	wait := a.Waiting / max(1e-9, demand.AskedPerRequest(p, a.Calls))
 	if !p.Has(diagnose.NeedAnatomy) {
 		wait = a.NS / a.Calls
 	}
