@@ -115,7 +115,9 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if d.keeps && t.hot.Via != "" { // the remedy is to cache the call's result, which saves more than its work of this kind
 		p.NotCalled(&f, t.hot.Place.Function, use.Called(d.roles, t.hot.Place))
 	}
-	d.outcome(p, use, &f, t.hot)
+	if d.outcome(p, use, &f, t.hot); f.Where.Detail == "" {
+		called(&f, use, f.Where.Function)
+	}
 	// Confidence reflects how sick the service is, not how much this host lets it
 	// gain: next to a program that took half of the machine, address-rules'
 	// compiling gained only 1.28x.
@@ -139,9 +141,13 @@ func (d domain) outcome(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding,
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio, "most of it for %s%s", name, called))
 	f.Remedy += fmt.Sprintf(" If %s is called repeatedly with the same input, cache its result.", name)
-	if d.keeps {
-		p.NotCalled(f, caller.Function, function)
+	if f.Where.Detail == "" {
+		f.Where.Detail = "for " + name
+		if caller.Function != "" {
+			f.Where.Detail += ", called by " + callstack.Short(caller.Function)
+		}
 	}
+	p.NotCalled(f, caller.Function, function)
 }
 
 // defect returns the least gain at which a use is a defect.
