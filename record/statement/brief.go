@@ -11,9 +11,10 @@ const mostBrief = 80
 var (
 	// selected is the list of columns of a statement that selects from one place after it.
 	selected = regexp.MustCompile(`(?i)^(select (?:distinct )?)([^()]{12,}?)( from )`)
-	// quotes are those around names, and qualified is a column with its table.
-	quotes    = strings.NewReplacer("`", "", `"`, "")
-	from      = regexp.MustCompile(`(?i)^(?:select (?:distinct )?(?:…|\*) from|update|delete from|insert into) ([\w.]+)`)
+	// quotes are those around names.
+	quotes = strings.NewReplacer("`", "", `"`, "")
+	// table is the first table of a statement whose list of columns is left out.
+	table     = regexp.MustCompile(`(?i)^(?:select (?:distinct )?(?:…|\*) from|update|delete from|insert into) ([\w.]+)`)
 	condition = regexp.MustCompile(`(?i) where `)
 )
 
@@ -25,9 +26,9 @@ func Brief(text string) string {
 		return text
 	}
 	text = quotes.Replace(selected.ReplaceAllString(text, "$1…$3"))
-	if table := from.FindStringSubmatch(text); table != nil && !strings.Contains(strings.ToLower(text), " join ") {
-		text = strings.ReplaceAll(text, " "+table[1]+".", " ")
-		text = strings.ReplaceAll(text, "("+table[1]+".", "(")
+	if only := table.FindStringSubmatch(text); only != nil && !strings.Contains(strings.ToLower(text), " join ") {
+		text = strings.ReplaceAll(text, " "+only[1]+".", " ")
+		text = strings.ReplaceAll(text, "("+only[1]+".", "(")
 	}
 	if fits(text) {
 		return text

@@ -66,13 +66,15 @@ func (u *Table) Starts(function string) bool {
 	})
 }
 
-// PathWords formats callers by their names, innermost first: "web.(*List).read < web.list".
-func PathWords(callers []code.Frame) string {
-	words := make([]string, len(callers))
-	for i, f := range callers {
-		words[i] = callstack.Short(f.Function)
+// PathWords names the first functions of a path, innermost first, each once: "web.(*List).read < web.list".
+func PathWords(path []code.Frame) string {
+	var names []string
+	for _, f := range path {
+		if name := callstack.Short(f.Function); len(names) < ThroughNamed && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	return strings.Join(words, " < ")
+	return strings.Join(names, " < ")
 }
 
 // ThroughWords formats callers, innermost first: "web.(*List).read list.go:12, web.list

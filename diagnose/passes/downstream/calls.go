@@ -227,17 +227,6 @@ func pathOf(chain []code.Frame) string {
 	return b.String()
 }
 
-// words names a path for a reader: "(*remote).cents < total".
-func words(chain []code.Frame) string {
-	var names []string
-	for _, f := range chain {
-		if name := callstack.Short(f.Function); len(names) < 4 && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, " < ")
-}
-
 // common returns the innermost function at which the paths diverge, at its line with the longest calls: the one that makes the
 // calls. Paths whose time would not be worth a finding may lead elsewhere; if all are taken again and again, half of them may,
 // because each loop is a place to change. With a single path, or paths that never diverge, it is the first's innermost function that

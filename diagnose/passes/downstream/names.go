@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
@@ -76,7 +77,7 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Remedy: fmt.Sprintf("At %s, keep the connection open, cache the addresses, or use a caching resolver on the host.",
 			diagnose.At(l.place)),
 	}
-	f.Where.Detail = words(l.chain)
+	f.Where.Detail = usage.PathWords(l.chain)
 	return []diagnose.Finding{f}, nil
 }
 

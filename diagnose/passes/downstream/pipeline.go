@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
@@ -49,7 +50,7 @@ func (s sequence) repeatsCommands(p *diagnose.Pass) (f diagnose.Finding, ok bool
 			diagnose.Times(n), at, diagnose.Percent(share))
 		f.Remedy = fmt.Sprintf("Send the writes of a request together (%s).", client.pipeline)
 	}
-	f.Where.Detail = words(repeated.calls[0].chain)
+	f.Where.Detail = usage.PathWords(repeated.calls[0].chain)
 	queued, behind := repeated.queued(p)
 	diagnose.Promise(&f, repeated.together(p, n, queued))
 	f.Evidence = append(f.Evidence, repeated.evidence(p)...)
@@ -74,12 +75,16 @@ func (s sequence) piped(p *diagnose.Pass) string {
 // queued is the part of request time, 0 to 1, behind a lock that is held meanwhile.
 func (s sequence) together(p *diagnose.Pass, n, queued float64) laws.Gain {
 	saved, own := min(1, s.saved()/s.whole+queued*s.saved()/s.ns), 0.0
+	sent := map[string]bool{} // several paths may lead through one function that sends
 	for _, c := range s.calls {
-		if i := p.Stacks.Innermost(c.stack); i > 0 {
-			own += p.SparedBelow(c.stack[i].Function, c.stack[i-1].Function)
+		i := p.Stacks.Innermost(c.stack)
+		if i < 1 || sent[c.stack[i].Function] {
+			continue
 		}
+		sent[c.stack[i].Function] = true
+		own += p.SparedBelow(c.stack[i].Function, c.stack[i-1].Function)
 	}
-	own *= 1 - 1/n
+	own = min(1, own) * (1 - 1/n)
 	most, least := p.Unasked(saved, own), p.Polled(saved, own)
 	if least.Factor < most.Factor {
 		most.Low, most.High, most.AtLeast = least.Factor, max(most.High, most.Factor), false
@@ -151,7 +156,7 @@ func (s sequence) evidence(p *diagnose.Pass) (facts []findings.Evidence) {
 	for _, c := range s.calls[:min(4, len(s.calls))] {
 		times := max((sequence{calls: []call{c}, n: c.calls[mean]}).counted(p), 1e-3)
 		facts = append(facts, diagnose.Fact(diagnose.FromTrace, c.ns[mean], diagnose.Nanosec,
-			"%s: %s, %s each", words(c.chain), diagnose.PerRequest(times, "a call", "calls"), diagnose.Span(c.ns[mean]/times)))
+			"%s: %s, %s each", usage.PathWords(c.chain), diagnose.PerRequest(times, "a call", "calls"), diagnose.Span(c.ns[mean]/times)))
 	}
 	return facts
 }

@@ -38,6 +38,27 @@ func TestCommandsOneByOne(t *testing.T) {
 	Expect(t, downstream.Serial, named, "db-unbatched-write at cache.go:52")
 }
 
+// TestPathsThroughOneHelper: two loops send through the same helper, whose CPU is saved once.
+func TestPathsThroughOneHelper(t *testing.T) {
+	const send = "shop/cache.(*Store).send@cache.go:12"
+	worth := func(paths ...string) float64 {
+		b := New(4, 20*ms).CPU(2, 1.9, 1.5, 0.2, 0).Wait(breakdown.StateRunning, 4*ms, 3)
+		for _, from := range paths {
+			b.Wait(breakdown.StateNetwork, 16*ms/time.Duration(len(paths)), 20/float64(len(paths)), redisRead("cmdable.Get", send, from)...).
+				Sample(6*time.Second/time.Duration(len(paths)), redisRead("cmdable.Get", send, from)...)
+		}
+		found := Expect(t, downstream.Serial, b.Sample(9*time.Second, "shop/web.render@web.go:5"), "db-n-plus-one")
+		if len(found) != 1 {
+			t.FailNow()
+		}
+		return found[0].GainCeiling
+	}
+	const one, other = "shop/web.(*API).carts@web.go:20", "shop/web.(*API).lists@web.go:40"
+	if alone, both := worth(one), worth(one, other); both > 1.05*alone {
+		t.Errorf("worth %.2fx from two loops, %.2fx from one", both, alone)
+	}
+}
+
 // TestTwoCommandsAreNoLoop: different commands of one request are calls one after another, which a pipeline sends together if
 // none needs the response to the other.
 func TestTwoCommandsAreNoLoop(t *testing.T) {

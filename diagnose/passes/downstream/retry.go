@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
@@ -112,7 +113,7 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			Remedy: fmt.Sprintf("At %s, limit retries to a budget, back off with jitter, and break the circuit while the "+
 				"dependency fails.", diagnose.At(r.place)),
 		}
-		f.Where.Detail = words(c.chain)
+		f.Where.Detail = usage.PathWords(c.chain)
 		f.Evidence = append(f.Evidence, r.signs...)
 		if len(r.signs) > 1 || r.counted {
 			f.Confidence = findings.High

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/notation"
@@ -333,13 +334,9 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy = strings.TrimSpace(advice) + " " + strings.TrimSuffix(f.Remedy, advice)
 	}
 	diagnose.Promise(&f, gain)
-	f.Where.Detail = words(s.calls[max(0, slices.IndexFunc(s.calls, through))].chain)
-	facts := s.evidence(p)
-	if s.calls[0].by != "" {
-		f.Evidence, facts = append(f.Evidence, facts[0]), facts[1:]
-	}
+	f.Where.Detail = usage.PathWords(s.calls[max(0, slices.IndexFunc(s.calls, through))].chain)
+	f.Evidence = append(append(f.Evidence, alike...), s.evidence(p)...)
 	s.underLock(p, &f, queued, behind)
-	f.Evidence = append(append(f.Evidence, alike...), facts...)
 	return []diagnose.Finding{f}, nil
 }
 
