@@ -44,7 +44,8 @@ func TestPathsThroughOneHelper(t *testing.T) {
 	worth := func(paths ...string) float64 {
 		b := New(4, 20*ms).CPU(2, 1.9, 1.5, 0.2, 0).Wait(breakdown.StateRunning, 4*ms, 3)
 		for _, from := range paths {
-			b.Wait(breakdown.StateNetwork, 16*ms/time.Duration(len(paths)), 20/float64(len(paths)), redisRead("cmdable.Get", send, from)...).
+			b.Wait(breakdown.StateNetwork, 16*ms/time.Duration(len(paths)), 20/float64(len(paths)),
+				redisRead("cmdable.Get", send, from)...).
 				Sample(6*time.Second/time.Duration(len(paths)), redisRead("cmdable.Get", send, from)...)
 		}
 		found := Expect(t, downstream.Serial, b.Sample(9*time.Second, "shop/web.render@web.go:5"), "db-n-plus-one")
