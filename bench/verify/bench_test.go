@@ -66,7 +66,7 @@ func TestMarks(t *testing.T) {
 			if m.verdict() != want[i] {
 				t.Errorf("%s: %s is %s, want %s", m.what, m.got, m.verdict(), want[i])
 			}
-		case strings.HasPrefix(m.what, "hello"), strings.HasPrefix(m.what, "json"):
+		case strings.HasPrefix(m.what, "plain services"):
 			if m.verdict() != partly {
 				t.Errorf("%s without sessions is %s", m.what, m.verdict())
 			}

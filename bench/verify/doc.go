@@ -25,13 +25,17 @@
 // recorded pairs, in runs of consecutive ones, so that correlation between neighbouring pairs stays
 // in, each pair with its sides exchanged or not.
 //
+// The part fixed records such pairs once more, both sides with one thing held fixed that might cause the noise: the address
+// space, huge pages, the CPU, the heap at which a collection begins, PostgreSQL's plans. The bench's binary fixes it for its
+// own process, and then becomes the service.
+//
 // Last, two runs of 100,000 windows each are compared as `redline compare` does.
 //
 //	make bench-verify                                 # everything of the gateway: some five hours
 //	make bench-verify BENCH="-add -service json -only aa,slow5"
 //	make bench-verify BENCH="-sessions 2 -o /tmp/verify.json"
 //	make bench-verify BENCH="-add"                    # continues one that was stopped
-//	make bench-verify BENCH="-add -only noise,simulate"
+//	make bench-verify BENCH="-add -only noise,fixed,simulate"
 //
 // Sessions of all kinds take turns, and the file is written after each, so that a
 // bench that is stopped has some of each kind.

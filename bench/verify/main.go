@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,12 +20,17 @@ import (
 
 func main() {
 	guard.Main()
+	if len(os.Args) > 1 && os.Args[1] == become {
+		fmt.Fprintln(os.Stderr, becomes(os.Args[2:])) // returns only where it fails
+		os.Exit(1)
+	}
 	benchmark.Main("bench", command)
 }
 
 // Parts of the bench besides the kinds of session.
 const (
 	noisePart    = "noise"
+	fixedPart    = "fixed"
 	simulatePart = "simulate"
 	windowsPart  = "windows"
 )
@@ -34,7 +40,7 @@ func parts() []string {
 	for _, k := range kinds {
 		names = append(names, k.name)
 	}
-	return append(names, noisePart, simulatePart, windowsPart)
+	return append(names, noisePart, fixedPart, simulatePart, windowsPart)
 }
 
 // options are the flags.
@@ -42,6 +48,7 @@ type options struct {
 	only      []string
 	sessions  int
 	simulated int
+	rounds    int           // of pairs with each factor fixed
 	maxTime   time.Duration // of a session
 	spin      int           // rounds that make 5 %; 0 measures
 	seed      uint64
@@ -61,6 +68,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.service, "service", gatewayService, "what the real sessions compare, of "+strings.Join(services, ", "))
 	flags.IntVar(&o.sessions, "sessions", 20, "real sessions of each kind; with -add those in the file count")
 	flags.IntVar(&o.simulated, "simulated", 500, "simulated sessions of each change")
+	flags.IntVar(&o.rounds, "rounds", 24, "pairs of launches with each factor fixed")
 	flags.DurationVar(&o.maxTime, "max-time", 5*time.Minute, "longest `time` of a session")
 	flags.IntVar(&o.spin, "spin", 0, "`rounds` of work that make 5 % (default: measured)")
 	flags.Uint64Var(&o.seed, "seed", 0, "of the sessions; 0 takes the clock's")
@@ -73,8 +81,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if !slices.Contains(services, o.service) {
 		return o, fmt.Errorf("-service is one of %s", strings.Join(services, ", "))
 	}
-	if o.sessions < 1 || o.simulated < 1 || o.spin < 0 || o.maxTime < time.Minute {
-		return o, errors.New("-sessions and -simulated are at least 1, -max-time at least 1m, -spin is not negative")
+	if o.sessions < 1 || o.simulated < 1 || o.rounds < 1 || o.spin < 0 || o.maxTime < time.Minute {
+		return o, errors.New("-sessions, -simulated and -rounds are at least 1, -max-time at least 1m, -spin is not negative")
 	}
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano())
@@ -97,6 +105,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
 	err = measure(ctx, o, kept, say)
+	if err == nil && slices.Contains(o.only, fixedPart) {
+		err = fix(ctx, o, kept, say)
+	}
 	if err == nil && slices.Contains(o.only, noisePart) {
 		err = listen(ctx, o, kept, say)
 	}

@@ -42,21 +42,11 @@ func listen(ctx context.Context, o options, kept *results, say func(string, ...a
 	launcher, rng := &session.Launcher{Scratch: s.scratch}, rand.New(rand.NewPCG(o.seed, 13))
 	n := noise{Date: time.Now().UTC().Truncate(time.Second), Host: record.HostInfo(), Redline: benchmark.Revision(".")}
 	for begun := time.Now(); time.Since(begun) < noiseTime; {
-		var p verify.Pair
-		p.BFirst = rng.IntN(2) == 0
-		lead, other, launchedAt := &p.A, &p.B, time.Now()
-		if p.BFirst {
-			lead, other = other, lead
-		}
-		*lead, *other, err = launcher.Alternate(ctx, s.side("one", 0), s.side("two", 0),
-			session.Course{Turn: calibrationTurn, Each: noiseTurns})
+		p, err := pairOf(ctx, launcher, rng, s.side("one", 0), s.side("two", 0))
 		if err != nil {
 			return err
 		}
-		if p.Took = time.Since(launchedAt); p.A.Void+p.B.Void != "" || len(p.A.Turns)*len(p.B.Turns) == 0 {
-			continue
-		}
-		n.Rows, n.Launches = append(n.Rows, flat([]verify.Pair{p})...), append(n.Launches, launches([]verify.Pair{p})...)
+		n.Rows, n.Launches = append(n.Rows, flat(p)...), append(n.Launches, launches(p)...)
 	}
 	kept.Noise = append(kept.Noise, n)
 	say("recorded %d pairs of identical sides", len(n.Rows))

@@ -27,6 +27,7 @@ type results struct {
 	Machines  []machine    `json:"places"`
 	Sessions  []trial      `json:"sessions"`
 	Noise     []noise      `json:"noise,omitempty"`
+	Fixed     []fixedRun   `json:"fixed,omitempty"`
 	Simulated []simulation `json:"simulated"`
 	Windows   *windowed    `json:"windows,omitempty"`
 
@@ -102,7 +103,7 @@ func (r *results) setWork(service string, w work) {
 }
 
 func (r *results) empty() bool {
-	return len(r.Sessions) == 0 && len(r.Noise) == 0 && len(r.Simulated) == 0 && r.Windows == nil
+	return len(r.Sessions) == 0 && len(r.Noise)+len(r.Fixed) == 0 && len(r.Simulated) == 0 && r.Windows == nil
 }
 
 // of returns the sessions of a kind with a service; of all if service is empty.

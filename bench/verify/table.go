@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -43,6 +44,7 @@ func (r *results) markdown(raw string) string {
 	}
 	r.writeSimulated(&b)
 	r.writeNoise(&b)
+	r.writeLaunches(&b)
 	r.writeSessions(&b)
 	return b.String()
 }
@@ -103,15 +105,9 @@ func (m mark) verdict() string {
 
 func (r *results) marks() []mark {
 	list := r.simulatedMarks()
-	for _, service := range services {
+	for _, g := range groups {
 		for _, w := range wantedReal {
-			sessions := r.of(service, w.kind)
-			n, all := count(sessions, w.right), max(w.sessions, len(sessions))
-			list = append(list, mark{
-				what: fmt.Sprintf("%s, %s", service, w.what), want: w.want, got: of(n, len(sessions)),
-				met: w.met(n, len(sessions)), enough: len(sessions) >= w.sessions,
-				lost: !w.met(n, all) && !w.met(n+all-len(sessions), all),
-			})
+			list = append(list, r.realMark(g.name, g.services, w))
 		}
 	}
 	slow := slices.Concat(r.of("", "slow5"), r.of("", "slow10"))
@@ -123,7 +119,7 @@ func (r *results) marks() []mark {
 		}
 		return verdict == verify.Regression
 	})
-	got := of(wrong, len(slow))
+	got := part(wrong, len(slow))
 	if got != "" {
 		got += fmt.Sprintf(", and %d an improvement", better)
 	}
@@ -137,13 +133,44 @@ func (r *results) marks() []mark {
 	return append(list, w)
 }
 
-// wantedReal are the marks of real sessions, for each service.
-var wantedReal = []struct {
+// groups are the services whose sessions count together: twenty of the gateway, and twenty of the plain services, half of
+// them each.
+var groups = []struct {
+	name     string
+	services []string
+}{
+	{gatewayService, services[:1]},
+	{"plain services", services[1:]},
+}
+
+// realMark is a mark of a group's real sessions, with each service's own count where there are several.
+func (r *results) realMark(name string, members []string, w wanted) mark {
+	right, all, enough, own := 0, 0, true, []string{}
+	for _, service := range members {
+		sessions := r.of(service, w.kind)
+		n := count(sessions, w.right)
+		right, all = right+n, all+len(sessions)
+		enough = enough && len(sessions)*len(members) >= w.sessions
+		own = append(own, fmt.Sprintf("%s %s", service, cmp.Or(part(n, len(sessions)), "none")))
+	}
+	got, most := part(right, all), max(w.sessions, all)
+	if len(members) > 1 && all > 0 {
+		got += fmt.Sprintf(" (%s)", strings.Join(own, ", "))
+	}
+	return mark{what: fmt.Sprintf("%s, %s", name, w.what), want: w.want, got: got, met: w.met(right, all), enough: enough,
+		lost: !w.met(right, most) && !w.met(right+most-all, most)}
+}
+
+// wanted is a mark of real sessions.
+type wanted struct {
 	kind, what, want string
 	sessions         int // that make a mark
 	right            func(trial) bool
 	met              func(n, all int) bool
-}{
+}
+
+// wantedReal are the marks of real sessions, for each group of services.
+var wantedReal = []wanted{
 	{"aa", "identical sides", "no regression", 20, is(verify.Regression, soonEnough), func(n, _ int) bool { return n == 0 }},
 	{"aa", "identical sides", "pass in at least 19 of 20", 20, is(verify.Pass, soonEnough), atLeast(19)},
 	{"slow5", "5 % slower", "regression in at least 19 of 20", 20, is(verify.Regression, soonEnough), atLeast(19)},
@@ -192,7 +219,7 @@ func (r *results) simulatedMarks() (list []mark) {
 			}
 			share := float64(n) / float64(max(1, s.Sessions))
 			list = append(list, mark{what: fmt.Sprintf("simulated from %s, side b %s", noise, sizeOf(s.Slower)), want: asked,
-				got: of(n, s.Sessions), met: share >= w.least && share <= w.most, enough: s.Sessions >= leastSimulated})
+				got: part(n, s.Sessions), met: share >= w.least && share <= w.most, enough: s.Sessions >= leastSimulated})
 		}
 	}
 	return list
@@ -218,7 +245,7 @@ func count(list []trial, f func(trial) bool) (n int) {
 	return n
 }
 
-func of(n, all int) string {
+func part(n, all int) string {
 	if all == 0 {
 		return ""
 	}
