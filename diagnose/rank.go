@@ -176,12 +176,11 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 		}
 		folded[i] = true
 		to := &found[r]
-		joint := ", so "
-		if followed[r] {
-			joint = ", and "
+		// A root that covers its own place has said in its words what the other cause finds there.
+		if f.Where.Function != to.Where.Function || !p.covers(*to, f.Where.Function) {
+			to.Title += map[bool]string{false: ", so ", true: ", and "}[followed[r]] + consequence(f, causes[f.Cause])
+			followed[r] = true
 		}
-		followed[r] = true
-		to.Title += joint + consequence(f, causes[f.Cause])
 		to.Evidence = append(to.Evidence, f.Evidence...)
 		to.Rejected = append(to.Rejected, findings.Rejected{Cause: f.Cause, Why: "it follows from " + to.Cause + ": " + f.Title})
 	}
@@ -198,7 +197,8 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 // a statement that runs on another. nil notes that it follows from no function at all.
 func (p *Pass) Reached(cause string, functions []string) { p.reached[cause] = functions }
 
-// Cover notes functions whose work a finding explains in addition to its own place.
+// Cover notes functions whose work a finding explains, in addition to its own place. Its own function among them says that
+// causes which follow from it there are the same work by another name.
 func (p *Pass) Cover(f Finding, functions ...string) {
 	p.covered[placeKey(f)] = append(p.covered[placeKey(f)], functions...)
 }

@@ -191,7 +191,7 @@ var Format = domain{
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
 			After:  "key := strconv.AppendInt(append(buf[:0], \"order:\"...), id, 10)\nkey = append(append(key, ':'), state...)"},
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
-		CoveredBy: []string{"cpu-hot-function"}, // a search that does it for each element
+		CoveredBy: []string{"cpu-hot-function", "alloc-hot"}, // a search that does it for each element, a text that + makes longer
 	},
 	remedy: func(h usage.Hot) string {
 		// strconv cannot replace the execution of a template, although zoekt's

@@ -70,8 +70,8 @@ var Allocation = diagnose.Analyzer{
 			"that an ordinary GOGC would cause counts: a GOGC of 5, a tight memory limit or forced cycles are causes of their " +
 			"own. At a fixed rate that keeps the CPUs less than half busy, confidence is low. If a dependency allocates on behalf " +
 			"of one of your calls, that call is blamed, and the gain counts only those bytes; if the dependency compiles " +
-			"something there that takes more CPU, cpu-hot-function reports that instead. The leading place distinguishes it from " +
-			"gc-cpu.",
+			"something there that takes more CPU, cpu-hot-function reports that instead. Texts that grow with each + (1 KiB or more " +
+			"on average) count here, with their copying; shorter ones are cpu-format. The leading place distinguishes it from gc-cpu.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape to the heap.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "var page []byte\nfor _, p := range products {\n\tpage = append(page, card(p)...)\n}",
@@ -119,8 +119,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Sampled(use, "alloc-hot") {
 		return nil, nil
 	}
-	// Collection caused by a setting or by runtime.GC would not be saved by
-	// allocating less.
+	// Collection caused by a setting or by runtime.GC would not be saved by allocating less.
 	collecting := use.With(callstack.GCWork | callstack.GCAssist)
 	cost := use.With(callstack.Allocate|callstack.GCWork|callstack.GCAssist) - collecting*(1-p.Collection().Ordinary())
 	lead, what, by, ok := leader(p, allocs)
@@ -135,8 +134,9 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	share := by.part(lead)
-	ran := p.Ran(evidence.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
-	collected := p.Waited(share * p.Waits().Share(callstack.Collector))
+	work := evidence.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate}
+	work, joining := joins(p, use, lead, what == nil && through.function == "", work)
+	ran, collected := p.Ran(work), p.Waited(share*p.Waits().Share(callstack.Collector))
 	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain && p.Alone(share*cost) < leastAlone {
 		p.Reject("alloc-hot", "%s allocates %s of all %s, but removing that could gain no more than %s",
 			diagnose.At(lead.place), diagnose.Percent(share), by.of, diagnose.Percent((gain - 1)))
@@ -145,10 +145,10 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if what == nil && (partOf(p, lead, by, cost) || through.function != "" && ofCall(p, through, share*cost)) {
 		return nil, nil
 	}
-	if what != nil && p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {
-		p.Reached("alloc-hot", nil) // making a compressor does not follow from the data that it compresses
-	}
 	f := worded(p, lead, what, by, cost)
+	if joining {
+		joined(p, &f, lead, work.Share)
+	}
 	if gain, ok := inCall(p, &f, through, share*cost); ok {
 		ran = gain
 	}
@@ -188,6 +188,9 @@ func worded(p *diagnose.Pass, lead site, what *object, by measure, cost float64)
 	}
 	switch {
 	case what != nil:
+		if p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {
+			p.Reached("alloc-hot", nil) // making a compressor does not follow from the data that it compresses
+		}
 		f.Title = what.words(each)
 		f.Remedy = what.remedy()
 		f.Where.Detail = what.Type
