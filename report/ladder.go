@@ -77,14 +77,14 @@ func (l *Ladder) JSON(w io.Writer) error {
 
 // ladderNote says why the gains and the rates of a ladder need not agree.
 const ladderNote = "Each gain (with its 95 % interval) compares a step with the one before, both running side by side in turns.\n" +
-	"QPS comes from each step's own run, so QPS / first also includes changes in the machine between the runs."
+	"The rate comes from each step's own run, so \"vs. first\" also includes changes in the machine between the runs. Bars are logarithmic."
 
 // Text writes the ladder as a table, one row per step, with a bar of QPS on a
 // logarithmic scale (a linear one would show only the last step of a ladder
 // that gains an order of magnitude), and then the report's path.
 func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 	p := paint(o.Color)
-	head := []string{"step", "finding", "QPS", "P50", "P95", "P99", "gain", "QPS / first", ""}
+	head := []string{"step", "finding", "req/s", "P50", "P95", "P99", "gain", "vs. first", ""}
 	for i := range head {
 		head[i] = p.dim(head[i])
 	}

@@ -270,7 +270,7 @@ func TestLadderInTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"3.10x (2.90x to 3.40x)        5.00x", "within the noise (0.97x to 1.05x)        6.00x", "both running side by side",
+		"3.10x (2.90x to 3.40x)      5.00x", "within the noise (0.97x to 1.05x)      6.00x", "both running side by side",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())

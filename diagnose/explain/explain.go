@@ -105,12 +105,22 @@ func (p Page) parts() []part {
 		{title: "Before", text: p.Example.Before, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "After", text: p.Example.After, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "How to verify", text: p.Verify},
-		{title: "Possible root causes", text: strings.Join(slices.Concat(p.FollowsFrom, p.CoveredBy), ", ")},
+		{title: "Possible root causes", text: roots(slices.Concat(p.FollowsFrom, p.CoveredBy))},
 	}
 	if p.Knows == "" {
 		list[1].text = p.Decides
 	}
 	return slices.DeleteFunc(list, func(p part) bool { return strings.TrimSpace(p.text) == "" })
+}
+
+// mostRoots is how many root causes a page lists: a list of nearly all causes says nothing.
+const mostRoots = 12
+
+func roots(causes []string) string {
+	if more := len(causes) - mostRoots; more > 0 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(causes[:mostRoots], ", "), more)
+	}
+	return strings.Join(causes, ", ")
 }
 
 // Text returns the page for a terminal of width cells, 60 at least. Code is not

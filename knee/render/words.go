@@ -108,7 +108,7 @@ func hysteresis(h *knee.Hysteresis) string {
 	switch {
 	case h.Return == 0:
 	case h.Recovered:
-		parts = append(parts, fmt.Sprintf("after %s it holds at %s at once", perSecond(h.Overload), perSecond(h.Return)))
+		parts = append(parts, fmt.Sprintf("after %s it holds %s again immediately", perSecond(h.Overload), perSecond(h.Return)))
 	default:
 		parts = append(parts, fmt.Sprintf("after %s it does not recover at %s", perSecond(h.Overload), perSecond(h.Return)))
 	}
@@ -140,7 +140,7 @@ func pool(p *knee.Pool) string {
 	if p.Swept > 0 {
 		text += fmt.Sprintf("; in the sweep throughput stopped rising at %d", p.Swept)
 	}
-	return text + fmt.Sprintf(". rate x (ms + 50) / 1000 would say %s: its 50 ms were never measured",
+	return text + fmt.Sprintf(". The rule of thumb rate x (ms + 50) / 1000 would say %s; nothing measured supports its 50 ms",
 		notation.Whole(math.Ceil(p.Folklore)))
 }
 

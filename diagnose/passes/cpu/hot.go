@@ -38,30 +38,26 @@ var Hot = diagnose.Analyzer{
 		ID: "cpu-hot-function", Title: "One of the service's own functions uses too much CPU",
 		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops where a map " +
 			"would do, text that is parsed again and again, or work whose result could be cached.",
-		Knows: "CPU samples that belong to no library and to no allocation, charged to the innermost function of the service " +
-			"that the compiler left (inlined code belongs to the function around it); at least 25 % of the service's CPU. A " +
-			"helper that one loop calls counts as part of that loop. If no function has that much, the one below which a " +
-			"recursion or a family of small functions uses half. A profile does not show what a better algorithm would save: " +
-			"the gain assumes that all of it is removed, and below 1.55x (1.3x if it runs in the background, because it can run " +
-			"elsewhere) confidence is low. A function that mostly uses maps, copies, system calls or atomics is reported as " +
-			"that. Calls of dependencies, or of standard packages that do work for their caller (not strings, bytes and the " +
-			"like), that have half of it are named, and all that they do counts, allocation included. " +
-			"If a call into a dependency spends most of its CPU on compiling something, all of that CPU " +
-			"counts, allocation and maps included, at all lines of the calling function, and the deepest such function is " +
-			"named, at 9 % or more (worth 1.1x), because something compiled is used more than once. Compiling that is less than " +
-			"half of the call is named too, with at most medium confidence, together with the parsing that precedes it. If a " +
-			"dependency parses or builds something, it is named only if nothing else is reported, at 25 % or more and with low " +
-			"confidence, because it may belong to the request (as anything named after a request, a form, a response or a context " +
-			"does). The same holds for a function of the service below a handler whose name says that it makes or validates " +
-			"something (New, Build, Parse, Compile, Validate; not a request, a form or a response), at 23 % or more including the " +
-			"collection of its garbage (worth 1.3x); below a singleflight group, confidence is medium. If none of these is " +
-			"found, a dependency's function that has half of the CPU is named where the service calls it most, or else the deepest " +
-			"function of the service that has half with all that it calls (or nearly all that JSON and the like leave of it), " +
-			"with low confidence, unless most of that is JSON, expressions, memory or the like. " +
-			"A line whose source decides in a range loop which element is wanted is named as a search, however it compares, " +
-			"if it takes 25 % including the collection of what it allocates, and at least 200 objects or 2 ms of CPU per request; " +
-			"with at most medium confidence, because the source does not say whether an index is possible. " +
-			"False sharing of plain variables looks like this too: the hot line is then a plain store.",
+		Knows: "- Counts CPU samples that belong to no library and to no allocation, at the innermost function of the service; code " +
+			"that the compiler inlined belongs to the function around it, and a helper that one loop calls to the loop. One function " +
+			"must have 25 % of the service's CPU.\n" +
+			"- If none has, the one below which a recursion or a family of small functions uses half is named; then a dependency's " +
+			"function that has half, where the service calls it most; then the deepest function of the service that has half with " +
+			"all that it calls. The last two have low confidence.\n" +
+			"- The gain assumes that all of it goes away, because a profile does not show what a better algorithm saves. Below 1.55x " +
+			"(1.3x in the background, where it can run elsewhere) confidence is low.\n" +
+			"- A function that mostly uses maps, copies, system calls or atomics is reported as that.\n" +
+			"- If half of it is calls of a dependency, or of a standard package that does work for its caller, these are named, and " +
+			"all that they do counts.\n" +
+			"- A call that mostly compiles something counts as a whole from 9 %, because something compiled is used more than once. " +
+			"Parsing or building something counts only if nothing else is reported, from 25 %, with low confidence: it may belong to " +
+			"the request.\n" +
+			"- A function of the service that makes or validates something, by its name, counts from 23 %, with what the collection " +
+			"of its garbage takes.\n" +
+			"- A loop over a range that decides by the source which element is wanted is named as a search, from 25 % and 200 " +
+			"objects or 2 ms of CPU per request, with at most medium confidence: the source does not say whether an index is " +
+			"possible.\n" +
+			"- False sharing of plain variables looks like this too: the hot line is then a plain store.",
 		Remedy: "Optimise the named lines, run them less often, or cache the result.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, v := range all {\n\tif !slices.Contains(kept, v) { kept = append(kept, v) } // n² comparisons\n}",

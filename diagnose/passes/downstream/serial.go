@@ -61,21 +61,21 @@ var Serial = diagnose.Analyzer{
 		Title: "Requests call other services one after another",
 		Doc: "Each request makes several calls and waits for each before it makes the next, along different paths or in a " +
 			"loop. It takes as long as all of them together, but could take only as long as the longest.",
-		Knows: "From the trace: the calls on a request's critical path (so they do not overlap), grouped by the path of the " +
-			"service's functions that leads to the client, at least 1.8 per request on average. The request's own goroutine " +
-			"makes them, or one that works for it while it waits: a goroutine it started, a worker, a collector of metrics. " +
-			"Calls that the service answers itself count if it makes no others. If the hooks count 1.5 or more such calls in " +
-			"flight at a time, they count as concurrent. The place is the function at whose lines the paths part; for calls " +
-			"along one path, it is the innermost function that calls in a loop, by the sources that --build compiles. The " +
-			"share is that of all calls. The gain assumes that only the longest remains, also for the queue at a lock that " +
-			"is held in the meantime. redline cannot see whether a call needs the response to the one before: if it does, " +
-			"the remedy is another interface (one call that does both), not concurrency. If the addresses of the calls do " +
-			"not differ between requests, the finding also advises caching the responses, and says how much that gains. If " +
-			"only the calls that take most of the time have the same addresses, and caching these responses gains more than " +
-			"concurrency, it is the first advice, and the function that makes these calls is the place. If they are mostly one " +
-			"command for each element, sent to a key-value store, they are db-n-plus-one or db-unbatched-write. This cause differs " +
-			"from downstream-slow in the number of calls and in the longest, which takes at most 60 % of their time, and " +
-			"from retry-storm in that slow and median requests make the same number of calls.",
+		Knows: "- From the trace: at least 1.8 calls per request on the critical path (so they do not overlap), grouped by the path of " +
+			"the service's functions that leads to the client. The request's own goroutine makes them, or one that works for it " +
+			"while it waits.\n" +
+			"- If the hooks count 1.5 or more such calls in flight at a time, they count as concurrent. Calls that the service " +
+			"answers itself count if it makes no others.\n" +
+			"- The place is the function at whose lines the paths part, or for one path the innermost function that calls in a loop, " +
+			"by the sources that --build compiles.\n" +
+			"- The gain assumes that only the longest call remains, also for the queue at a lock that is held in the meantime. " +
+			"redline cannot see whether a call needs the response to the one before: if it does, the remedy is another interface " +
+			"(one call that does both), not concurrency.\n" +
+			"- If the addresses of the calls do not differ between requests, the finding also advises caching the responses, and " +
+			"says how much that gains; if that gains more, it comes first.\n" +
+			"- Mostly one command for each element, sent to a key-value store, is db-n-plus-one or db-unbatched-write.\n" +
+			"- In downstream-slow there are fewer calls, or one takes more than 60 % of their time; in retry-storm slow requests " +
+			"make more calls than the median.",
 		Remedy: "Make independent calls concurrently (errgroup with a limit), or make one call for all items.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "price, err := s.price(ctx, sku)\nstock, err := s.stock(ctx, sku)",

@@ -62,16 +62,18 @@ var Allocation = diagnose.Analyzer{
 	Causes: []diagnose.Cause{{
 		ID: "alloc-hot", Title: "One place allocates most of the memory",
 		Doc: "One place allocates most of the bytes or objects per request, and allocating and collecting them costs CPU.",
-		Knows: "The allocs profile, grouped by the value that a library's constructor makes (a gzip.Writer, at the line that " +
-			"makes it) and by the user's innermost function: at least 40 % of the bytes and 8 KiB per request, or 40 % of the " +
-			"objects and 200 per request. If several functions call a helper and one of them causes three quarters of its " +
-			"allocations, that one is named, with the helper. It counts if allocation and garbage collection take at least 15 % " +
-			"of the service's CPU and a tenth could be gained, or 1.4x on a host without other programs. Only the collection " +
-			"that an ordinary GOGC would cause counts: a GOGC of 5, a tight memory limit or forced cycles are causes of their " +
-			"own. At a fixed rate that keeps the CPUs less than half busy, confidence is low. If a dependency allocates on behalf " +
-			"of one of your calls, that call is blamed, and the gain counts only those bytes; if the dependency compiles " +
-			"something there that takes more CPU, cpu-hot-function reports that instead. Texts that grow with each + (1 KiB or more " +
-			"on average) count here, with their copying; shorter ones are cpu-format. The leading place distinguishes it from gc-cpu.",
+		Knows: "- The allocs profile, grouped by the value that a library's constructor makes (a gzip.Writer, at the line that makes " +
+			"it) and by the user's innermost function: at least 40 % of the bytes and 8 KiB per request, or 40 % of the objects and " +
+			"200 per request. If several functions call a helper and one of them causes three quarters of its allocations, that one " +
+			"is named, with the helper.\n" +
+			"- It counts if allocation and garbage collection take at least 15 % of the service's CPU and a tenth could be gained, " +
+			"or 1.4x on a host without other programs. Only the collection that an ordinary GOGC would cause counts: a GOGC of 5, a " +
+			"tight memory limit or forced cycles are causes of their own. At a fixed rate that keeps the CPUs less than half busy, " +
+			"confidence is low.\n" +
+			"- If a dependency allocates on behalf of one of your calls, that call is blamed, and the gain counts only those bytes; " +
+			"if the dependency compiles something there that takes more CPU, cpu-hot-function reports that instead.\n" +
+			"- Texts that grow with each + (1 KiB or more on average) count here, with their copying; shorter ones are cpu-format.\n" +
+			"- The leading place distinguishes it from gc-cpu.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape to the heap.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "var page []byte\nfor _, p := range products {\n\tpage = append(page, card(p)...)\n}",
