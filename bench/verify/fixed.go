@@ -159,28 +159,60 @@ func turnPairs(list []launched) (out []verify.Pair) {
 	return out
 }
 
-// identical are the pairs of launches of a service with itself, of all its sessions.
-func (r *results) identical(service string) (out []verify.Pair) {
+// centred are the pairs of all sessions of a service, each session's side b scaled so that its pairs show no change on average: what
+// is left is noise, whichever side was slower. A mean of n pairs takes 1/n of the variance with it, which is given back.
+func (r *results) centred(service string) (out []verify.Pair) {
 	for _, t := range r.Sessions {
-		list := t.Launches
-		if t.Kind != "aa" {
-			list = list[:min(len(list), len(t.Same))] // the session's comparison of side a with itself
+		if t.Service != service {
+			continue
 		}
-		if t.Service == service {
-			out = append(out, turnPairs(list)...)
+		pairs := turnPairs(t.Launches)
+		for _, part := range [][]verify.Pair{pairs[:min(len(pairs), len(t.Same))], pairs[min(len(pairs), len(t.Same)):]} {
+			out = append(out, centre(part)...)
 		}
 	}
 	return out
 }
 
+// centre scales side b of a session's pairs; none for fewer than two of them.
+func centre(pairs []verify.Pair) []verify.Pair {
+	n, mean := float64(len(pairs)), 0.0
+	if n < 2 {
+		return nil
+	}
+	changes := make([]float64, len(pairs))
+	for i, p := range pairs {
+		changes[i] = level(p.B.Turns) - level(p.A.Turns)
+		mean += changes[i] / n
+	}
+	for i := range pairs {
+		scale := math.Exp((changes[i]-mean)*math.Sqrt(n/(n-1)) - changes[i])
+		turns := slices.Clone(pairs[i].B.Turns)
+		for j := range turns {
+			turns[j] *= scale
+		}
+		pairs[i].B.Turns = turns
+	}
+	return pairs
+}
+
+// level is the mean logarithm of turns.
+func level(turns []float64) (sum float64) {
+	for _, v := range turns {
+		sum += math.Log(v) / float64(len(turns))
+	}
+	return sum
+}
+
 // writeLaunches shows the components by all sessions, whose pairs are many, and what they are with a factor fixed.
 func (r *results) writeLaunches(b *strings.Builder) {
-	b.WriteString("\n### By all sessions' identical pairs\n\nWhat launches add to what their turns vary by. Intervals are at 95 %, by " +
-		"resampled pairs. The last column is how many fewer pairs a session would need if launches did not differ at all.\n\n")
+	b.WriteString("\n### By all sessions' pairs\n\nThe components once more, of all sessions' pairs, without each session's mean " +
+		"change. Intervals are at 95 %, by resampling pairs. The last column is how many fewer pairs a session would need if " +
+		"launches did not differ at all.\n\n")
 	line(b, "service", "pairs", "turn", "launch", "its interval", "fewer pairs without it")
 	line(b, "---", "---", "---", "---", "---", "---")
 	for _, service := range services {
-		pairs := r.identical(service)
+		pairs := r.centred(service)
 		c, ok := verify.EstimateComponents(pairs)
 		if !ok {
 			continue
@@ -237,11 +269,7 @@ func (r *results) against(f fixedRun) string {
 // levels are the logarithms of the pairs' CPU per request.
 func levels(list []launched) (out []float64) {
 	for _, l := range list {
-		sum, n := 0.0, 0.0
-		for _, v := range slices.Concat(l.A, l.B) {
-			sum, n = sum+math.Log(v), n+1
-		}
-		out = append(out, sum/n)
+		out = append(out, level(slices.Concat(l.A, l.B)))
 	}
 	return out
 }
