@@ -40,9 +40,9 @@ type Description struct {
 type Subject struct {
 	Clock  timebase.Clock
 	Window time.Duration
-	// Steady is the planned steady span; sources that take snapshots place
-	// them in it. It is known before the load starts.
-	Steady timebase.Span
+	// Steady is the steady span, in which sources that take snapshots place them; nil for none. The load waits for the sources
+	// to open, and only then is its span known: read it in Run (Measured), not in Open.
+	Steady *timebase.Span
 	PID    int    // 0 if the target's process is unknown or not local
 	Ring   string // path of the probe's shared memory; empty without probe
 	Socket string // path of the probe's control socket; empty without probe
@@ -65,6 +65,14 @@ type Subject struct {
 	// not returned yet, and when it came; false when there is none now. It is
 	// nil when the target was not asked to print them. One source calls it.
 	GCTrace func() (came time.Time, line string, ok bool)
+}
+
+// Measured is the steady span, zero without one. It is known once Run is called.
+func (s Subject) Measured() timebase.Span {
+	if s.Steady == nil {
+		return timebase.Span{}
+	}
+	return *s.Steady
 }
 
 // Sink takes the data of sources. Its methods may be called concurrently. An error (a full

@@ -97,7 +97,7 @@ func (p Patient) checkup(ctx context.Context, wait patience) (*Checkup, error) {
 		Clock: clock, Window: timebase.DefaultWindow, PID: p.PID, Pprof: p.Pprof, DSN: p.Postgres,
 		OTLP: []string{"127.0.0.1:0"},
 		// Far off: profiles and traces belong to runs; doctor only tries to reach them.
-		Steady: timebase.Span{From: time.Hour, To: 2 * time.Hour},
+		Steady: &timebase.Span{From: time.Hour, To: 2 * time.Hour},
 	}
 	c := &Checkup{Schema: CheckupSchema}
 	c.Target, c.Machine = p.meet(ctx, &subject, wait.ask)

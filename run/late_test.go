@@ -13,6 +13,7 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // slowSource is a source that hangs in one of its methods until it is let go.
@@ -84,8 +85,8 @@ func lateSourcesCostTheirOwn(t *testing.T) {
 		s := &slowSource{name: name, hangs: name, let: let, released: make(chan struct{})}
 		list, all = append(list, s), append(all, s)
 	}
-	w := openSources(t.Context(), observe.Subject{}, list, &observetest.Sink{},
-		patience{hold: time.Millisecond, open: time.Hour, end: 1500 * time.Millisecond})
+	w := openSources(t.Context(), observe.Subject{}, list, patience{hold: time.Millisecond, open: time.Hour, end: 1500 * time.Millisecond})
+	w.Begin(&observetest.Sink{})
 	synctest.Wait()
 	out := w.Close()
 	var names []string
@@ -137,4 +138,66 @@ func TestDoctorWaitsForNoSource(t *testing.T) {
 	if c.State != Blind || c.Name != "slow" || !strings.Contains(c.Why, "did not") || c.Series == nil {
 		t.Errorf("%+v", c)
 	}
+}
+
+// spanSource notes the steady span that it reads when it runs.
+type spanSource struct {
+	let     chan struct{} // Open waits for it
+	subject observe.Subject
+	read    chan timebase.Span
+}
+
+func (s *spanSource) Describe() observe.Description { return observe.Description{Name: "span"} }
+
+func (s *spanSource) Open(ctx context.Context, subject observe.Subject) error {
+	s.subject = subject
+	<-s.let
+	return nil
+}
+
+func (s *spanSource) Run(ctx context.Context, _ observe.Sink) error {
+	s.read <- s.subject.Measured()
+	<-ctx.Done()
+	return nil
+}
+
+// TestSourcesReadTheLoadsSpan: the load waits for the sources to open, so its span is known only then. Both a source that opened in
+// time and one that opens later read that span.
+func TestSourcesReadTheLoadsSpan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		early := &spanSource{let: make(chan struct{}), read: make(chan timebase.Span, 1)}
+		late := &spanSource{let: make(chan struct{}), read: make(chan timebase.Span, 1)}
+		close(early.let)
+		var steady timebase.Span
+		w := openSources(t.Context(), observe.Subject{Steady: &steady}, []observe.Source{early, late}, usual)
+		synctest.Wait()
+		if len(early.read) > 0 {
+			t.Error("a source runs before the load's span is known")
+		}
+		steady = timebase.Span{From: 4 * time.Second, To: 14 * time.Second}
+		w.Begin(&observetest.Sink{})
+		close(late.let)
+		for name, s := range map[string]*spanSource{"early": early, "late": late} {
+			if got := <-s.read; got != steady {
+				t.Errorf("%s: reads %v, the load's span is %v", name, got, steady)
+			}
+		}
+		w.Close()
+	})
+}
+
+// TestInterruptEndsTheWaitForSources: Ctrl-C while a source hangs in Open is not kept waiting.
+func TestInterruptEndsTheWaitForSources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := &spanSource{let: make(chan struct{}), read: make(chan timebase.Span, 1)}
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, interrupt)
+		began := time.Now()
+		w := openSources(ctx, observe.Subject{}, []observe.Source{hangs}, usual)
+		if waited := time.Since(began); waited != time.Second {
+			t.Errorf("an interrupt after a second was seen after %v", waited)
+		}
+		close(hangs.let)
+		w.Close()
+	})
 }

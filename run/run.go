@@ -7,7 +7,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/redline-go/redline/export"
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
@@ -23,12 +21,18 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/service"
 )
 
 // settle is the pause between readiness and the first request, in which the
 // sources take their first samples.
 const settle = 500 * time.Millisecond
+
+// settleLate is the same for sources that took longer than that to open: they begin meanwhile.
+const settleLate = 100 * time.Millisecond
+
+// parting is how long an interrupted run's target is kept for the sources' last readings: with the time that its polite end may
+// take (guard.Grace), it is gone within the three seconds that docs/safety.md promises.
+const parting = 300 * time.Millisecond
 
 // settleCounters is the same when only counters are read, which open at once. A
 // comparison pays it with every launch.
@@ -138,11 +142,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer c.exporters.Abandon() // does nothing after an orderly end
-	svc, err := service.Start(ctx, service.Options{
-		Target: c.exporting(), URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: timebase.DefaultWindow,
-		Blind: o.Blind, Binary: o.Binary, Stdout: output, Stderr: output, Hide: o.Hide,
-		Phase: func(text string) { c.event(Event{Phase: text}) },
-	})
+	svc, err := c.startTarget(ctx, output)
 	if err != nil {
 		return err
 	}
@@ -189,111 +189,6 @@ func (c *conductor) ready(ctx context.Context) (err error) {
 		c.start, err = c.Await(ctx)
 	}
 	return err
-}
-
-// conductor holds the shared state of the steps of one run.
-type conductor struct {
-	Options
-	clock    timebase.Clock
-	protocol load.Protocol
-	target   *service.Target
-	bundle   *record.Writer
-	slow     *observe.Slow
-	start    time.Duration // of the load, where Await is set
-
-	exporters *export.Exporters
-	tee       *export.Tee // the bundle, and its exporters
-	sink      recorder    // the same, and the follower
-}
-
-// opening is run.json as the run begins.
-func (c *conductor) opening() record.Run {
-	warnings := append([]string{}, c.Plan.Warnings...)
-	if why := c.target.Info().ProbeElsewhere; why != "" {
-		warnings = append(warnings, why)
-	}
-	return record.Run{
-		Redline: c.Version, Clock: c.clock, Window: timebase.DefaultWindow,
-		Scenario: c.Plan.Redacted(), Host: record.HostInfo(), Target: c.target.Info(),
-		Warnings: warnings,
-	}
-}
-
-// conduct drives load between opened sources and stores their results.
-func (c *conductor) conduct(ctx context.Context) error {
-	c.beginExport()
-	loadStart := cmp.Or(c.start, c.clock.Now()+c.settleTime())
-	steady := load.Steady(c.Plan.Load, loadStart)
-	c.bundle.Pin(steady.From)
-	c.sink = c.recorder(steady)
-	watch := c.watch(ctx, steady)
-
-	loadCtx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	go c.stopWhenTargetEnds(loadCtx, stop)
-	result, err := load.Run(loadCtx, load.Config{
-		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.sink, Trace: c.trace(),
-		Start: loadStart, OnWindow: c.window,
-	})
-	if cause := context.Cause(loadCtx); cause != nil && err != nil {
-		err = cause
-	}
-	c.event(Event{Phase: "closing the record"})
-	sources := watch.Close()
-	sources.Warnings = append(sources.Warnings, c.tee.Finish()...)
-	return errors.Join(err, c.store(result, sources))
-}
-
-// stopWhenTargetEnds cuts the load short if the target ends by itself.
-func (c *conductor) stopWhenTargetEnds(ctx context.Context, stop context.CancelCauseFunc) {
-	select {
-	case <-ctx.Done():
-	case <-c.target.Exited():
-		if exit := c.target.Exit(c.clock); exit != nil {
-			stop(&Ended{Exit: *exit})
-		}
-	}
-}
-
-// store writes the run's files at its end.
-func (c *conductor) store(result *load.Result, w Watched) error {
-	info := c.target.Info()
-	info.Exit, info.Panicked = c.target.Exit(c.clock), c.target.Panicked()
-	err := c.bundle.Update(func(r *record.Run) {
-		r.Target, r.Sources = info, w.Health
-		r.Warnings = append(r.Warnings, w.Warnings...)
-		if result != nil {
-			r.Steady = result.Steady
-			r.Warnings = append(r.Warnings, result.Warnings...)
-		}
-	})
-	for file, value := range w.Files {
-		err = errors.Join(err, c.bundle.WriteJSON(file, value))
-	}
-	if result != nil {
-		summary := record.Summary{
-			Schema: record.SummarySchema, Target: info, Sources: w.Health,
-			Load: result.Load, Generator: result.Generator,
-		}
-		err = errors.Join(err, c.bundle.WriteJSON(record.SummaryFile, summary))
-	}
-	return err
-}
-
-func (c *conductor) event(e Event) {
-	if c.OnEvent != nil {
-		c.OnEvent(e)
-	}
-}
-
-func (c *conductor) window(p load.Progress) {
-	phase := "measuring"
-	if p.Warmup {
-		phase = "warm-up"
-	} else {
-		c.slow.Window(p.Window, time.Duration(p.Latency.P99))
-	}
-	c.event(Event{Phase: phase, Load: &p})
 }
 
 // reason is the first line of why a run was aborted, for run.json.

@@ -50,9 +50,9 @@ type stored struct {
 	err   error
 }
 
-// take opens the source and runs it, concurrently with the caller. One that opens after
+// take opens the source and runs it once the watch begins, concurrently with the caller. One that opens after
 // it was given up is released at once.
-func (s *seat) take(ctx context.Context, subject observe.Subject, sink observe.Sink) {
+func (s *seat) take(ctx context.Context, subject observe.Subject, w *Watch) {
 	s.opened, s.ended = make(chan struct{}), make(chan struct{})
 	var own context.Context
 	own, s.giveUp = context.WithCancel(ctx)
@@ -67,7 +67,8 @@ func (s *seat) take(ctx context.Context, subject observe.Subject, sink observe.S
 		}
 		close(s.opened)
 		if s.ran {
-			s.cpu = threadCPU(func() { s.err = s.source.Run(ctx, sink) })
+			<-w.begun
+			s.cpu = threadCPU(func() { s.err = s.source.Run(ctx, w.sink) })
 		}
 	}()
 }

@@ -33,6 +33,9 @@ type Watch struct {
 	patience patience
 	giveUp   sync.Mutex  // held while some are given up
 	overdue  *time.Timer // gives up those that do not open
+	begin    sync.Once
+	begun    chan struct{} // closed once sink is set, and the span known
+	sink     observe.Sink
 }
 
 // Watched holds the sources' results.
@@ -42,13 +45,10 @@ type Watched struct {
 	Warnings []string
 }
 
-// watch opens the run's sources and lets them run until Close.
-func (c *conductor) watch(ctx context.Context, steady timebase.Span) *Watch {
-	// Subtle: sources outlive a cancelled run by the time they need to deliver, so
-	// only Close ends them.
-	ctx = context.WithoutCancel(ctx)
+// watch opens the run's sources. They read the steady span once they begin.
+func (c *conductor) watch(ctx context.Context, steady *timebase.Span) *Watch {
 	if c.Blind {
-		return OpenSources(ctx, observe.Subject{}, nil, c.sink)
+		return OpenSources(ctx, observe.Subject{}, nil)
 	}
 	subject := observe.Subject{
 		Clock: c.clock, Window: timebase.DefaultWindow, Steady: steady,
@@ -64,26 +64,26 @@ func (c *conductor) watch(ctx context.Context, steady timebase.Span) *Watch {
 	if c.Counters {
 		list = counters()
 	}
-	return OpenSources(ctx, subject, list, c.sink)
+	return OpenSources(ctx, subject, list)
 }
 
-// OpenSources opens sources for a subject, and lets them run and deliver to sink
-// until Close or until ctx ends. One that cannot open, or not in time, reports why
-// in its health.
-func OpenSources(ctx context.Context, subject observe.Subject, list []observe.Source, sink observe.Sink) *Watch {
-	return openSources(ctx, subject, list, sink, usual)
+// OpenSources opens sources for a subject; Begin lets them run, until Close. It waits for them until ctx ends. One that cannot
+// open, or not in time, reports why in its health.
+func OpenSources(ctx context.Context, subject observe.Subject, list []observe.Source) *Watch {
+	return openSources(ctx, subject, list, usual)
 }
 
-func openSources(ctx context.Context, subject observe.Subject, list []observe.Source, sink observe.Sink, p patience) *Watch {
-	ctx, cancel := context.WithCancel(ctx)
-	w := &Watch{cancel: cancel, patience: p}
+func openSources(ctx context.Context, subject observe.Subject, list []observe.Source, p patience) *Watch {
+	// Subtle: sources outlive a cancelled run by the time they need to deliver, so
+	// only Close ends them.
+	outlive, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	w := &Watch{cancel: cancel, patience: p, begun: make(chan struct{})}
 	for _, source := range list {
 		w.seats = append(w.seats, &seat{source: source})
 	}
-	// Concurrently, and each runs as soon as it is open: one that waits for a dead
-	// address does not delay the others for long.
+	// Concurrently: one that waits for a dead address does not delay the others for long.
 	for _, s := range w.seats {
-		s.take(ctx, subject, sink)
+		s.take(outlive, subject, w)
 	}
 	w.overdue = time.AfterFunc(p.open, func() {
 		w.abandon(fmt.Errorf("it did not open within %v, and the run went on without it (to enable: check it with redline doctor)", p.open))
@@ -94,6 +94,15 @@ func openSources(ctx context.Context, subject observe.Subject, list []observe.So
 		before(s.opened, within)
 	}
 	return w
+}
+
+// Begin lets the sources that are open run and deliver to sink, and each of the others once it has opened. Calls after the first
+// do nothing.
+func (w *Watch) Begin(sink observe.Sink) {
+	w.begin.Do(func() {
+		w.sink = sink
+		close(w.begun)
+	})
 }
 
 // abandon gives up all that have not opened.
@@ -111,6 +120,7 @@ func (w *Watch) Close() Watched {
 	w.overdue.Stop()
 	w.abandon(errors.New("it did not open before the load ended (to enable: check it with redline doctor)"))
 	w.cancel()
+	w.Begin(nowhere{}) // those that never began tidy up
 	within, enough := context.WithTimeout(context.Background(), w.patience.end)
 	defer enough()
 	for _, s := range w.seats {

@@ -28,8 +28,11 @@ func describeBinary(t *record.Target) {
 		t.Modules = append(t.Modules, dep.Path)
 	}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
+		switch s.Key {
+		case "vcs.revision":
 			t.Revision = s.Value
+		case "vcs.modified":
+			t.Modified = s.Value == "true"
 		}
 	}
 }
@@ -37,7 +40,7 @@ func describeBinary(t *record.Target) {
 // listener returns the process that listens at the URL's address: `go run` and shells
 // put a process between us and the service. It is an error if the address does not
 // belong to this host or the process is not visible. prefer is the process to choose if
-// several share the socket.
+// several listen there, or else one that it started.
 func listener(rawURL string, prefer int) (int, error) {
 	host, port, err := net.SplitHostPort(dialAddress(rawURL))
 	if err != nil {
@@ -46,7 +49,11 @@ func listener(rawURL string, prefer int) (int, error) {
 	if !local(host) {
 		return 0, fmt.Errorf("%s is not an address of this host", host)
 	}
-	return listeningProcess(port, prefer)
+	ips, err := net.LookupIP(host)
+	if err != nil {
+		return 0, err
+	}
+	return listeningProcess(ips, port, prefer)
 }
 
 // local reports whether host names this machine.

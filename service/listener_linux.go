@@ -13,9 +13,9 @@ import (
 // tcpListen is TCP_LISTEN of the kernel's include/net/tcp_states.h.
 const tcpListen = 10
 
-// listeningProcess finds the process that holds a listening TCP socket on port,
-// by the socket's inode (/proc/net/tcp, see proc(5)).
-func listeningProcess(port string, prefer int) (int, error) {
+// listeningProcess finds the process that holds a listening TCP socket on port at one of some
+// addresses, or at all of them, by the socket's inode (/proc/net/tcp, see proc(5)).
+func listeningProcess(at []net.IP, port string, prefer int) (int, error) {
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
 		return 0, fmt.Errorf("port %q: %w", port, err)
@@ -32,7 +32,7 @@ func listeningProcess(port string, prefer int) (int, error) {
 			continue // a kernel without IPv6 has no tcp6
 		}
 		for _, l := range lines {
-			if l.St == tcpListen && l.LocalPort == number {
+			if l.St == tcpListen && l.LocalPort == number && (l.LocalAddr.IsUnspecified() || slices.ContainsFunc(at, l.LocalAddr.Equal)) {
 				inodes[fmt.Sprintf("socket:[%d]", l.Inode)] = true
 			}
 		}
@@ -48,26 +48,33 @@ func holder(fs procfs.FS, sockets map[string]bool, prefer int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	found := 0
+	var holders []int
+	parents := map[int]int{}
 	for _, p := range procs {
+		if stat, err := p.Stat(); err == nil {
+			parents[p.PID] = stat.PPID
+		}
 		targets, err := p.FileDescriptorTargets()
 		if err != nil {
 			continue // gone, or another user's
 		}
-		for _, t := range targets {
-			if !sockets[t] {
-				continue
-			}
-			if p.PID == prefer || found == 0 {
-				found = p.PID
-			}
-			break
+		if slices.ContainsFunc(targets, func(t string) bool { return sockets[t] }) {
+			holders = append(holders, p.PID)
 		}
 	}
-	if found == 0 {
+	if len(holders) == 0 {
 		return 0, fmt.Errorf("the listening process is not visible (hint: run redline as its user, or as root)")
 	}
-	return found, nil
+	// The closest below the one that we started: others share the port by SO_REUSEPORT, or inherited the socket.
+	best, distance := holders[0], len(parents)+1
+	for _, pid := range holders {
+		for up, p := 0, pid; p > 1 && up < distance; up, p = up+1, parents[p] {
+			if p == prefer {
+				best, distance = pid, up
+			}
+		}
+	}
+	return best, nil
 }
 
 // listens returns the TCP addresses at which a process and those that it started

@@ -2,9 +2,12 @@
 
 package service
 
-import "errors"
+import (
+	"errors"
+	"net"
+)
 
-func listeningProcess(string, int) (int, error) {
+func listeningProcess([]net.IP, string, int) (int, error) {
 	return 0, errors.New("finding the listening process works only on Linux")
 }
 

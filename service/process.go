@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -21,7 +22,8 @@ type process struct {
 	done <-chan struct{} // closed when it has ended
 	tail *tail
 
-	asked atomic.Bool // whether we asked it to end
+	asked  atomic.Bool // whether we asked it to end
+	ending sync.Once
 }
 
 // startProcess starts command under a guardian, in dir; empty is redline's own.
@@ -67,15 +69,17 @@ func (p *process) exit(c timebase.Clock) *record.Exit {
 	return &record.Exit{At: c.At(state.Ended), Status: state.String(), Stderr: p.tail.lines()}
 }
 
-// end asks the target to end, and kills it and its children if it does not.
+// end asks the target to end, and kills it and its children if it does not. Whoever else calls it meanwhile waits too.
 func (p *process) end() {
-	select {
-	case <-p.done: // it ended by itself, and that remains its exit
-		return
-	default:
-	}
-	p.asked.Store(true)
-	p.End(guard.Grace)
+	p.ending.Do(func() {
+		select {
+		case <-p.done: // it ended by itself, and that remains its exit
+			return
+		default:
+		}
+		p.asked.Store(true)
+		p.End(guard.Grace)
+	})
 }
 
 // multi returns a writer to those of a and b that are not nil. If both are, it returns an

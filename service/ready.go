@@ -133,7 +133,7 @@ func readiness(o Options) (what string, attempt func(context.Context) error) {
 	if o.Target.Ready != "" {
 		client := &http.Client{
 			Timeout:       2 * time.Second,
-			Transport:     &http.Transport{DisableKeepAlives: true},
+			Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: o.TLS},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 		return "GET " + redact.Text(o.Target.Ready), func(ctx context.Context) error {

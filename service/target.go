@@ -14,6 +14,7 @@ package service
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -52,6 +53,8 @@ type Options struct {
 	Stdout, Stderr io.Writer
 	// Phase, if set, receives the present step: "building ./cmd/svc".
 	Phase func(string)
+	// TLS is how Target.Ready is asked over https; nil checks the server against the system's roots.
+	TLS *tls.Config
 }
 
 // Target is a service under test that is ready.
@@ -113,7 +116,7 @@ func (t *Target) start(ctx context.Context, o Options) error {
 	if err := waitReady(ctx, o, t.proc); err != nil {
 		return err
 	}
-	t.identify(o)
+	t.identify(ctx, o)
 	return nil
 }
 
@@ -163,20 +166,48 @@ func (t *Target) probeEnvironment(o Options) []string {
 
 // identify finds the serving process and its Go program. What
 // cannot be found stays empty: not every target is local, ours or Go.
-func (t *Target) identify(o Options) {
+func (t *Target) identify(ctx context.Context, o Options) {
 	if t.proc != nil {
 		t.info.PID = t.proc.pid()
 	}
-	if pid, err := listener(o.URL, t.info.PID); err == nil {
+	// A process that the user named is observed even where another one holds the socket: a proxy's, or a parent's.
+	if pid, err := listener(o.URL, t.info.PID); err == nil && o.Target.PID == 0 {
 		t.info.PID = pid
 	}
 	describeBinary(&t.info)
+	probed := t.probed(ctx)
 	t.info.ProbeElsewhere = t.supervises()
-	if _, err := os.Stat(t.ring); t.ring != "" && err == nil && t.info.ProbeElsewhere == "" {
+	if probed && t.info.ProbeElsewhere == "" {
 		t.info.Probe = true
 	} else {
 		t.ring, t.socket = "", ""
 	}
+}
+
+// probeWithin is how long a service that redline built may take to start its probe. The probe does not hold up main, so that a
+// service may answer before it is there; on a busy host it has waited for a CPU meanwhile.
+const probeWithin = 2 * time.Second
+
+// probed reports whether a probe runs in what redline started. A build has one, and is waited for.
+func (t *Target) probed(ctx context.Context) bool {
+	there := func() bool { _, err := os.Stat(t.ring); return err == nil }
+	if t.ring == "" || t.info.How != "build" {
+		return t.ring != "" && there()
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	defer cancel()
+	tick := time.NewTicker(readyInterval)
+	defer tick.Stop()
+	for !there() {
+		select {
+		case <-tick.C:
+		case <-t.proc.done:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 // supervises says that the process that redline started runs the probe, and another one that it started serves the load: what the

@@ -160,7 +160,7 @@ func (s *stage) conduct(ctx context.Context) ([]record.SourceHealth, error) {
 	steady := load.Steady(s.plan.Load, start)
 	info := s.target.Info()
 	subject := observe.Subject{
-		Clock: s.clock, Window: width, Steady: steady, PID: info.PID,
+		Clock: s.clock, Window: width, Steady: &steady, PID: info.PID,
 		Ring: s.target.Ring(), Socket: s.target.Socket(), DSN: s.plan.Observe.Postgres,
 	}
 	sources := []observe.Source{

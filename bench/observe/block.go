@@ -85,7 +85,7 @@ func (s *stage) block(ctx context.Context, condition string, due timebase.Span, 
 	b.span.From = ceil(max(due.From, s.clock.Now())+pause, window)
 	b.span.To = b.span.From + due.Len()
 	subject := observe.Subject{
-		Clock: s.clock, Window: window, Steady: b.span, PID: s.target.Info().PID,
+		Clock: s.clock, Window: window, Steady: &b.span, PID: s.target.Info().PID,
 		Ring: s.target.Ring(), Socket: s.target.Socket(), DSN: s.plan.Observe.Postgres,
 	}
 	list, samples, counts := sourcesOf(condition, subject)
@@ -99,7 +99,8 @@ func (s *stage) block(ctx context.Context, condition string, due timebase.Span, 
 			return b, err
 		}
 	}
-	watch := run.OpenSources(ctx, subject, list, sink)
+	watch := run.OpenSources(ctx, subject, list)
+	watch.Begin(sink)
 	opened := s.clock.Now()
 	b.late = opened > b.span.From
 	b.used = s.usage(b.span)

@@ -69,7 +69,7 @@ func Parse(rawURL string, p *scenario.Plan) (Endpoint, error) {
 		return Endpoint{}, fmt.Errorf("URL %.80q: %w", redact.Text(rawURL), err)
 	}
 	if kind.secure {
-		if at.TLS, err = config(host, p); err != nil {
+		if at.TLS, err = ClientTLS(host, p); err != nil {
 			return Endpoint{}, err
 		}
 	}

@@ -13,11 +13,11 @@ import (
 // endpoint is one host.
 const sessions = 1
 
-// config makes the TLS of connections to host. The zero scenario.TLS checks
+// ClientTLS makes the TLS of connections to host. The zero scenario.TLS checks
 // the server against the system's roots.
 //
 // TLS 1.0 and 1.1 are refused, as RFC 8996 requires.
-func config(host string, p *scenario.Plan) (*tls.Config, error) {
+func ClientTLS(host string, p *scenario.Plan) (*tls.Config, error) {
 	from := p.TLS
 	c := &tls.Config{
 		ServerName:         host,

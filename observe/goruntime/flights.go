@@ -35,7 +35,7 @@ type flights struct {
 // the target makes too many events or has no recorder.
 func (f *flights) run(ctx context.Context) {
 	clock := f.subject.Clock
-	if f.subject.Steady.Len() < flightLeast || !sleepUntil(ctx, clock, f.subject.Steady.From) {
+	if f.subject.Measured().Len() < flightLeast || !sleepUntil(ctx, clock, f.subject.Measured().From) {
 		return
 	}
 	slice, ok := f.take(ctx, traceSlice)
@@ -65,9 +65,9 @@ func (f *flights) run(ctx context.Context) {
 // watch waits for slow windows until the steady span ends.
 func (f *flights) watch(ctx context.Context) {
 	clock := f.subject.Clock
-	ctx, cancel := context.WithDeadline(ctx, clock.Time(f.subject.Steady.To))
+	ctx, cancel := context.WithDeadline(ctx, clock.Time(f.subject.Measured().To))
 	defer cancel()
-	next := f.subject.Steady.From
+	next := f.subject.Measured().From
 	for taken := 0; taken < f.options.Flights; {
 		var slow timebase.Span
 		select {

@@ -113,7 +113,7 @@ func TestFlightsAreFewAndCheap(t *testing.T) {
 			slow := make(chan timebase.Span, 9)
 			s := NewTraces(Options{Traces: -1, Flights: 2})
 			s.client = c
-			s.subject = observe.Subject{Clock: clock, Slow: slow, Steady: span(clock.Now(), clock.Now()+time.Minute)}
+			s.subject = observe.Subject{Clock: clock, Slow: slow, Steady: planned(clock.Now(), clock.Now()+time.Minute)}
 			// Windows in the future are beyond the pause between two.
 			for i := range 4 {
 				from := time.Duration(i) * 10 * time.Second
@@ -154,7 +154,7 @@ func TestTracesHoldSamplesByThemselves(t *testing.T) {
 	if err := s.Open(t.Context(), subject); err != nil {
 		t.Fatal(err)
 	}
-	sink := run(t, s, &s.subject.Steady, subject.Clock, 5*time.Second, func(s *observetest.Sink) bool { return len(s.Traces()) > 0 })
+	sink := run(t, s, &s.subject, subject.Clock, 5*time.Second, func(s *observetest.Sink) bool { return len(s.Traces()) > 0 })
 	if len(sink.Traces()) != 1 {
 		t.Fatalf("%+v", s.Health())
 	}

@@ -23,7 +23,7 @@ func TestMetricsOfARealTarget(t *testing.T) {
 	if err := m.Open(t.Context(), target.subject); err != nil {
 		t.Fatal(err)
 	}
-	sink := run(t, m, &m.subject.Steady, target.subject.Clock, time.Second,
+	sink := run(t, m, &m.subject, target.subject.Clock, time.Second,
 		func(*observetest.Sink) bool { return m.bracket.Samples() >= 30 })
 	samples := int(m.bracket.Samples())
 	gauges := map[string][2]float64{ // bounds of the last value

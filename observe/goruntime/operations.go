@@ -105,7 +105,7 @@ func (o *Operations) snapshot(ctx context.Context) (*tally.Tally, time.Duration,
 
 // Run implements observe.Source.
 func (o *Operations) Run(ctx context.Context, _ observe.Sink) error {
-	first, last := snapshots(o.subject.Steady)
+	first, last := snapshots(o.subject.Measured())
 	if !sleepUntil(ctx, o.subject.Clock, first) {
 		o.trouble.add("the run ended before its steady span")
 		return nil

@@ -10,6 +10,8 @@ import (
 
 func span(from, to time.Duration) timebase.Span { return timebase.Span{From: from, To: to} }
 
+func planned(from, to time.Duration) *timebase.Span { return &timebase.Span{From: from, To: to} }
+
 func TestCPUSpansCoverTheSteadySpan(t *testing.T) {
 	const s = time.Second
 	tests := map[string]struct {

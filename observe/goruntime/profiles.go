@@ -120,7 +120,7 @@ func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 // is still tried.
 func (p *Profiles) takeCPU(ctx context.Context, sink observe.Sink) {
 	clock := p.subject.Clock
-	for _, span := range cpuSpans(p.subject.Steady, p.options) {
+	for _, span := range cpuSpans(p.subject.Measured(), p.options) {
 		if !sleepUntil(ctx, clock, span.From) {
 			return
 		}
@@ -156,7 +156,7 @@ var kinds = [...]struct{ kind, difference string }{
 // takeSnapshots takes the profiles of state at both ends of the steady span, and stores
 // their differences: allocs, mutex and block profiles count since the process began.
 func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
-	from, to := snapshots(p.subject.Steady)
+	from, to := snapshots(p.subject.Measured())
 	if !sleepUntil(ctx, p.subject.Clock, from) {
 		return
 	}
@@ -183,7 +183,7 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 		}
 	}
 	// Searching for leaks is a collection, which the load should not feel.
-	sleepUntil(ended, p.subject.Clock, p.subject.Steady.To)
+	sleepUntil(ended, p.subject.Clock, p.subject.Measured().To)
 	if len(last) > 0 {
 		p.leaks(ctx, sink)
 	}
@@ -280,7 +280,7 @@ func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error)
 	spent := time.Duration(0)
 	for try := range shotTries {
 		// Not at once: the cause that interrupted one try interrupts the next.
-		if try > 0 && (spent > p.subject.Steady.Len()/shotShare ||
+		if try > 0 && (spent > p.subject.Measured().Len()/shotShare ||
 			!sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause)) {
 			break
 		}

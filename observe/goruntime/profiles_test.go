@@ -26,16 +26,16 @@ import (
 // steadyFor returns the subject with a steady span that begins now.
 func steadyFor(s observe.Subject, length time.Duration) observe.Subject {
 	from := s.Clock.Now() + 100*time.Millisecond
-	s.Steady = timebase.Span{From: from, To: from + length}
+	s.Steady = &timebase.Span{From: from, To: from + length}
 	return s
 }
 
 // run runs an open source until ended reports true, or a generous time is over. The
 // steady span begins with it, however long opening took.
-func run(t *testing.T, s observe.Source, steady *timebase.Span, clock timebase.Clock, length time.Duration,
+func run(t *testing.T, s observe.Source, subject *observe.Subject, clock timebase.Clock, length time.Duration,
 	ended func(*observetest.Sink) bool) *observetest.Sink {
 	t.Helper()
-	*steady = steadyFor(observe.Subject{Clock: clock}, length).Steady
+	subject.Steady = steadyFor(observe.Subject{Clock: clock}, length).Steady
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	sink := &observetest.Sink{}
@@ -68,7 +68,7 @@ func TestProfilesOfARealTarget(t *testing.T) {
 			if err := p.Open(t.Context(), subject); err != nil {
 				t.Fatal(err)
 			}
-			sink := run(t, p, &p.subject.Steady, subject.Clock, 2*time.Second, never)
+			sink := run(t, p, &p.subject, subject.Clock, 2*time.Second, never)
 			count := map[string]int{}
 			for _, got := range sink.Profiles() {
 				count[got.Type]++
@@ -151,8 +151,8 @@ func TestTracesOfARealTarget(t *testing.T) {
 				t.Fatal(err)
 			}
 			var sampled sync.WaitGroup
-			sampled.Go(func() { run(t, p, &p.subject.Steady, subject.Clock, 3*time.Second, never) })
-			sink := run(t, s, &s.subject.Steady, subject.Clock, 3*time.Second,
+			sampled.Go(func() { run(t, p, &p.subject, subject.Clock, 3*time.Second, never) })
+			sink := run(t, s, &s.subject, subject.Clock, 3*time.Second,
 				func(s *observetest.Sink) bool { return len(s.Traces()) > 0 })
 			sampled.Wait()
 			traces := sink.Traces()
@@ -237,7 +237,7 @@ func TestEndedEarly(t *testing.T) {
 	}
 	// One trace, as long as it may be without a slice before it, in the middle of an
 	// hour around now.
-	subject.Steady = span(subject.Clock.Now()-time.Hour/2, subject.Clock.Now()+time.Hour/2)
+	subject.Steady = planned(subject.Clock.Now()-time.Hour/2, subject.Clock.Now()+time.Hour/2)
 	traces := NewTraces(Options{Traces: 1, TraceLength: 2*traceSlice - 1, CPULength: -1})
 	sink = end(traces, subject, func(s *observetest.Sink) bool {
 		c, err := (&socket{path: subject.Socket, clock: subject.Clock}).ask(t.Context(), control.Request{Op: control.Info}, 1<<16)

@@ -60,7 +60,7 @@ func TestNothingIsSubtractedAcrossTwoProcesses(t *testing.T) {
 	for after, want := range map[int]int{100: 3, len(kinds): 0} {
 		c := &changing{scripted: scripted{clock: clock}, heap: heapOf(t, 1000, 10), after: after}
 		p := NewProfiles(Options{CPULength: -1})
-		p.client, p.subject = c, observe.Subject{Clock: clock, Steady: span(-time.Second, clock.Now())}
+		p.client, p.subject = c, observe.Subject{Clock: clock, Steady: planned(-time.Second, clock.Now())}
 		p.sampled = map[string]bool{"allocs": true, "mutex": true, "block": true} // an empty difference means something
 		sink := &observetest.Sink{}
 		p.takeSnapshots(t.Context(), sink)
@@ -139,7 +139,7 @@ func served(t *testing.T, later http.HandlerFunc) (*Profiles, *observetest.Sink)
 	p := NewProfiles(Options{})
 	now := clock.Now()
 	err = p.Open(t.Context(), observe.Subject{Clock: clock, Pprof: server.URL + "/debug/pprof",
-		Steady: span(now, now+1100*time.Millisecond)})
+		Steady: planned(now, now+1100*time.Millisecond)})
 	if err != nil {
 		t.Fatal(err)
 	}

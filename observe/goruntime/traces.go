@@ -88,7 +88,7 @@ func (t *Traces) Run(ctx context.Context, sink observe.Sink) error {
 
 // planned takes the traces of the plan.
 func (t *Traces) planned(ctx context.Context, sink observe.Sink) {
-	spans := traceSpans(t.subject.Steady, t.options)
+	spans := traceSpans(t.subject.Measured(), t.options)
 	for _, span := range spans {
 		length, bytes := span.Len(), t.options.TraceBytes/int64(len(spans))
 		var slice capture
@@ -103,8 +103,9 @@ func (t *Traces) planned(ctx context.Context, sink observe.Sink) {
 			var ok bool
 			if slice, ok = t.fetch(ctx, traceSlice); ok {
 				length = fit(length, slice.span.Len(), int64(len(slice.data)), bytes)
-				room := t.subject.Steady.To - endMargin - t.subject.Clock.Now()
-				length = extend(length, slice.span.Len(), int64(len(slice.data)), t.subject.Steady.Len()/time.Duration(len(spans)), room)
+				room := t.subject.Measured().To - endMargin - t.subject.Clock.Now()
+				each := t.subject.Measured().Len() / time.Duration(len(spans))
+				length = extend(length, slice.span.Len(), int64(len(slice.data)), each, room)
 			}
 		}
 		if c, ok := t.fetch(ctx, length); ok {

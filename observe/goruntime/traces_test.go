@@ -60,7 +60,7 @@ func TestTracesKeepToTheirSize(t *testing.T) {
 			c := &scripted{clock: clock, perSecond: test.perSecond, fails: test.fails, data: test.data}
 			s := NewTraces(Options{TraceBytes: 1 << 20})
 			// A steady span in the past: all that is due is due at once.
-			s.subject = observe.Subject{Clock: clock, Steady: span(-20*time.Second, 0)}
+			s.subject = observe.Subject{Clock: clock, Steady: planned(-20*time.Second, 0)}
 			s.client = c
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()

@@ -137,7 +137,7 @@ func fill(t *testing.T, subject observe.Subject) observe.Subject {
 		t.Fatal(err)
 	}
 	subject.Clock, subject.Window = clock, width
-	subject.Steady = timebase.Span{From: 3 * width, To: length - 3*width}
+	subject.Steady = &timebase.Span{From: 3 * width, To: length - 3*width}
 	return subject
 }
 

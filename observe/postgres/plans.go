@@ -28,6 +28,7 @@ const (
 func (w *watch) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
+	w.readLast(ctx)
 	w.revive(ctx)
 	if w.session != nil && w.samples > 0 {
 		if err := w.fetchTexts(ctx); err != nil {

@@ -37,6 +37,9 @@
 // While the server was away, and after its statistics were reset or dropped because
 // the table was full, amounts are absent and the record's health has the gap.
 //
+// Costly readings come less often. At the ends of the steady span and after the load
+// everything is read all the same, so that the totals of that span are complete.
+//
 // redline's own session and statements are left out of every figure. The
 // package refuses to change the server (its transactions are read only), to leave
 // a setting on a connection that a pooler shares (see ask.go), to plan a statement

@@ -214,6 +214,37 @@ func TestStatementsAreCountedAndPlanned(t *testing.T) {
 	}
 }
 
+// TestWorkAfterTheLastEdgeCounts: at a slow pace the last edge that is due lies seconds before the end.
+func TestWorkAfterTheLastEdgeCounts(t *testing.T) {
+	server := start(t, nil)
+	conn := connectTo(t, server.DSN)
+	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+	clock, err := timebase.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The windows are so short that those which the readings cover in part hold nothing.
+	const window = 10 * time.Microsecond
+	w := &watch{Source: New(), sink: &observetest.Sink{}}
+	if err := w.Open(t.Context(), observe.Subject{Clock: clock, Window: window, DSN: server.DSN}); err != nil {
+		t.Fatal(err)
+	}
+	defer w.disconnect()
+	w.edge(t.Context(), t.Context(), clock.Now()/window*window)
+	const calls = 37
+	for i := range calls {
+		exec(t, conn, "SELECT count(*) FROM pg_class WHERE relpages > $1", i)
+	}
+	w.finish(t.Context())
+	i := slices.IndexFunc(w.store.Statements, func(s database.Statement) bool { return strings.Contains(s.Text, "relpages") })
+	if i < 0 || w.store.Statements[i].Calls != calls || w.store.Statements[i].Plan == nil {
+		t.Errorf("statements %+v, want one with %d calls and a plan; %+v", w.store.Statements, calls, w.Health())
+	}
+	if n, _ := w.sink.(*observetest.Sink).Sum(series.StatementCalls, "*"); n < calls-0.5 {
+		t.Errorf("the series hold %v calls, want %d", n, calls)
+	}
+}
+
 // A role that cannot keep its own statements out of pg_stat_statements leaves
 // them out of the figures, and sees those of others as a member of
 // pg_read_all_stats.

@@ -142,6 +142,27 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// At a slow pace the totals of the steady span are still those of that span: its ends are read.
+func TestSteadySpanIsReadAtItsEnds(t *testing.T) {
+	w := &watch{Source: New()}
+	w.subject.Window = 100 * ms
+	w.ledger.meter.Width, w.ledger.steady = w.subject.Window, timebase.Span{From: 1050 * ms, To: 2030 * ms}
+	w.pace.every, w.statementPace.every = maxPace, maxPace
+	var all []time.Duration
+	for edge := 100 * ms; edge < 7*time.Second; edge += 100 * ms {
+		due, statements := w.due(edge)
+		if due != statements {
+			t.Errorf("at %v a reading is due: %t, with statements: %t", edge, due, statements)
+		}
+		if statements {
+			all = append(all, edge)
+		}
+	}
+	if want := []time.Duration{1100 * ms, 2 * time.Second, maxPace * 100 * ms}; !slices.Equal(all, want) {
+		t.Errorf("readings at %v, want %v", all, want)
+	}
+}
+
 func TestServerClock(t *testing.T) {
 	run, err := timebase.Start()
 	if err != nil {

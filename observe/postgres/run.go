@@ -38,7 +38,7 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 		session.Close()
 		return err
 	}
-	s.ledger.meter.Width, s.ledger.steady = subject.Window, subject.Steady
+	s.ledger.meter.Width = subject.Window
 	s.ledger.planning, s.ledger.own = session.Queries.Planning, session.Own
 	s.started = session.Started
 	s.store = database.Statements{Database: session.Name, Server: session.Server}
@@ -50,6 +50,7 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 
 // Run implements observe.Source.
 func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
+	s.ledger.steady = s.subject.Measured()
 	w := &watch{Source: s, sink: sink}
 	defer w.disconnect()
 	// Subtle: pgx closes a connection whose context ends during a query, and
@@ -100,24 +101,16 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 		w.reconnect(ctx, edge) // which takes a while: the next edge is read
 		return
 	}
-	window := int64(edge / w.subject.Window)
-	if !w.pace.due(window) {
+	due, statements := w.due(edge)
+	if !due {
 		return
 	}
-	statements := w.statementPace.due(window)
 	call, cancel := context.WithTimeout(calls, server.CallTimeout)
 	defer cancel()
 	spent, seen := w.session.Spent()
-	before := w.subject.Clock.Now()
-	r, err := w.session.Read(call, statements)
-	after := w.subject.Clock.Now()
-	if err != nil {
-		w.failed(err, before)
+	r, before, after := w.read(call, statements)
+	if r == nil {
 		return
-	}
-	w.samples++
-	if w.session.CheckOwner(r) {
-		w.say(server.PoolerNote)
 	}
 	// The server's clock around the reading also counts waits for a CPU, which a busy host
 	// causes; the cost is what the backend itself used.
@@ -127,14 +120,55 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 		cost = max(0, now-spent)
 	}
 	w.pay(r, after-before, cost, seen)
-	w.deliver(r, edge, before, after)
-	w.lastAt = w.subject.Clock.Now() // not after: the CPU of the server's processes is read later
+	w.count(r, before, after)
+	w.show(r, edge)
 	if edge < w.seldomAt {
 		return
 	}
 	w.seldomAt = edge + seldom
 	if err := w.askSeldom(call, r, edge); err != nil {
 		w.failed(err, before)
+	}
+}
+
+// due reports whether to take a reading at an edge, and whether with statements. Where the steady span begins and ends
+// all is read at any pace: an amount is spread evenly between two readings, so that one across an end would mix the span
+// with the warm-up, or with the time after the load.
+func (w *watch) due(edge time.Duration) (reading, statements bool) {
+	window := int64(edge / w.subject.Window)
+	if w.ledger.isSteady(window) != w.ledger.isSteady(window-1) {
+		return true, true
+	}
+	return w.pace.due(window), w.statementPace.due(window)
+}
+
+// read takes a reading; nil if it failed.
+func (w *watch) read(ctx context.Context, statements bool) (r *server.Reading, before, after time.Duration) {
+	before = w.subject.Clock.Now()
+	r, err := w.session.Read(ctx, statements)
+	after = w.subject.Clock.Now()
+	if err != nil {
+		w.failed(err, before)
+		return nil, before, after
+	}
+	w.samples++
+	if w.session.CheckOwner(r) {
+		w.say(server.PoolerNote)
+	}
+	return r, before, after
+}
+
+// readLast reads what was counted since the last reading, which at a slow pace is seconds ago. It comes at no edge, so it
+// says nothing of sessions.
+func (w *watch) readLast(ctx context.Context) {
+	if w.session == nil || w.samples == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, server.CallTimeout)
+	defer cancel()
+	if r, before, after := w.read(ctx, true); r != nil {
+		w.count(r, before, after)
+		_ = w.ledger.meter.Flush(w.sink) // the conductor reports a full disk
 	}
 }
 
@@ -182,8 +216,8 @@ func (w *watch) disconnect() {
 	}
 }
 
-// deliver dates a reading and delivers its figures.
-func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
+// count dates a reading and delivers what it counts.
+func (w *watch) count(r *server.Reading, before, after time.Duration) {
 	clock, meter := &w.session.Clock, &w.ledger.meter
 	if r.Database {
 		if clock.Sandwich(before, after, r.CountedAt.After) {
@@ -207,15 +241,6 @@ func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
 		}
 		w.statements(r, at)
 	}
-	for _, state := range []string{"active", "idle", "idle in transaction"} {
-		r.States[state] += 0 // no session in a state is zero, not a gap
-	}
-	w.gauges(series.DBBackends, "state", edge, r.States)
-	w.gauges(series.DBWaits, "event", edge, r.Waits)
-	meter.Gauge(series.DBBlocked, "", edge, float64(len(r.Blocked)))
-	meter.Gauge(series.DBMax, "", edge, w.session.MaxConnections)
-	meter.Gauge(series.DBOldest, "", edge, float64(r.Oldest))
-	w.pool.deliver(meter, edge, r.Clients)
 	if w.session.CPU != nil {
 		var used time.Duration
 		at, err := w.bracket.Read(w.subject.Clock, func() (err error) { used, err = w.session.CPU.Read(r.Processes); return err })
@@ -225,6 +250,21 @@ func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
 			w.say(fmt.Sprintf("the CPU of the server's processes: %v", err))
 		}
 	}
+	w.lastAt = w.subject.Clock.Now() // not after: the CPU of the server's processes is read later
+}
+
+// show delivers the sessions as a reading at an edge finds them.
+func (w *watch) show(r *server.Reading, edge time.Duration) {
+	meter := &w.ledger.meter
+	for _, state := range []string{"active", "idle", "idle in transaction"} {
+		r.States[state] += 0 // no session in a state is zero, not a gap
+	}
+	w.gauges(series.DBBackends, "state", edge, r.States)
+	w.gauges(series.DBWaits, "event", edge, r.Waits)
+	meter.Gauge(series.DBBlocked, "", edge, float64(len(r.Blocked)))
+	meter.Gauge(series.DBMax, "", edge, w.session.MaxConnections)
+	meter.Gauge(series.DBOldest, "", edge, float64(r.Oldest))
+	w.pool.deliver(meter, edge, r.Clients)
 }
 
 // gauges delivers one gauge per label value, zero for those seen before but not

@@ -19,6 +19,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/kernel/netstat"
+	"github.com/redline-go/redline/observe/kernel/tree"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
@@ -328,6 +329,23 @@ func namespaceOpens(t *testing.T) float64 {
 		t.Fatal(err)
 	}
 	return values[series.NetPassiveOpens]
+}
+
+// TestNothingOfAnEndedTarget: a tree loses its last member at any look.
+func TestNothingOfAnEndedTarget(t *testing.T) {
+	target, err := tree.Open("", os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Close()
+	s := &state{Source: New(), tree: target}
+	if _, err := s.attachFsync(nil); err == nil {
+		t.Error("the file systems of a target that ended are known")
+	}
+	var tcp tcpEvents
+	if tcp.enter(s) || tcp.counted(s) != nil {
+		t.Error("the namespace of a target that ended is known")
+	}
 }
 
 // A target that ends mid-run is reported, and its programs do not stay.

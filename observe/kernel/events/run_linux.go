@@ -160,7 +160,11 @@ func (s *state) attach() (missing []error) {
 // attachFsync attaches the programs on syncs where there are file systems that
 // report: no syncs and unobserved syncs must not look alike.
 func (s *state) attachFsync(add func(func() (*ebpf.CollectionSpec, error), ...set) *object) (*object, error) {
-	mountinfo, _, err := s.tree.Members[0].Read("mountinfo", nil)
+	root, err := s.tree.First()
+	if err != nil {
+		return nil, err
+	}
+	mountinfo, _, err := root.Read("mountinfo", nil)
 	if err != nil {
 		return nil, fmt.Errorf("no fsync latency: the target's file systems are not known: %w", err)
 	}

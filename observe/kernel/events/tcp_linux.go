@@ -107,7 +107,11 @@ func (t *tcpEvents) seed(s *state) {
 
 // enter reads the target's network namespace and reports whether it has changed.
 func (t *tcpEvents) enter(s *state) (changed bool) {
-	network, err := s.tree.Members[0].Inode("ns/net")
+	root, err := s.tree.First()
+	if err != nil {
+		return false // Run notes when the target ended
+	}
+	network, err := root.Inode("ns/net")
 	if err != nil {
 		s.vitals.Say("the target's network namespace is not known: %v", err)
 		return false
@@ -287,8 +291,12 @@ var calibrations = [...]struct{ label, series string }{
 
 // counted returns the kernel's counts of the target's namespace; nil if the target has ended, or package netstat reports why.
 func (t *tcpEvents) counted(s *state) map[string]float64 {
+	root, err := s.tree.First()
+	if err != nil {
+		return nil
+	}
 	// Through the member's /proc, because /proc/net is of the reader's namespace.
-	text, _, err := s.tree.Members[0].Read("net/snmp", t.text)
+	text, _, err := root.Read("net/snmp", t.text)
 	t.text = text
 	values := map[string]float64{}
 	if err != nil || netstat.Parse(bytes.NewReader(text), values) != nil {

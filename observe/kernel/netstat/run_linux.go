@@ -212,10 +212,11 @@ func (s *state) parse(file string, f func(io.Reader) error) error {
 
 // text reads a file of the target; the next call overwrites it.
 func (s *state) text(file string) (text []byte, inode uint64, err error) {
-	if len(s.tree.Members) == 0 {
-		return nil, 0, os.ErrProcessDone
+	p, err := s.tree.First()
+	if err != nil {
+		return nil, 0, err
 	}
-	s.buf, inode, err = s.tree.Members[0].Read(file, s.buf)
+	s.buf, inode, err = p.Read(file, s.buf)
 	return s.buf, inode, err
 }
 

@@ -95,9 +95,12 @@ func (s *state) reopen() error {
 	if s.diag != nil {
 		s.lose()
 	}
-	root := s.tree.Members[0]
+	root, err := s.tree.First()
+	if err != nil {
+		return err
+	}
 	s.network, _ = root.Inode("net/netstat") // 0 if unreadable, and then always
-	err := root.InNamespace(func() (err error) {
+	err = root.InNamespace(func() (err error) {
 		s.ports = localPorts()
 		s.diag, err = openDiag(s.subject.Clock)
 		return err
@@ -200,10 +203,11 @@ func (s *state) look(edge time.Duration) {
 		return
 	}
 	s.tree.Look()
-	if len(s.tree.Members) == 0 {
+	root, err := s.tree.First()
+	if err != nil {
 		return
 	}
-	if network, err := s.tree.Members[0].Inode("net/netstat"); err == nil && network != s.network {
+	if network, err := root.Inode("net/netstat"); err == nil && network != s.network {
 		s.blind("the target is in another network namespace %s into the run", notation.Time(edge))
 		if err := s.reopen(); err != nil {
 			s.vitals.Say("%v", err)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/kernel/tree"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
@@ -232,6 +233,20 @@ func TestAnotherNamespace(t *testing.T) {
 		t.Errorf("backlog %v, want 77", got)
 	}
 	end()
+}
+
+// TestNothingOfAnEndedTarget: a tree loses its last member at any look.
+func TestNothingOfAnEndedTarget(t *testing.T) {
+	target, err := tree.Open("", os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Close()
+	var refusal *observe.Unsupported
+	if _, err := OpenEnds(target); !errors.As(err, &refusal) || !strings.Contains(refusal.What, "has ended") {
+		t.Errorf("sock_diag of a target that ended: %v", err)
+	}
+	(&state{Source: New(), tree: target}).look(time.Second)
 }
 
 func TestEndOfTheProcessIsTold(t *testing.T) {

@@ -20,6 +20,7 @@ type Tree struct {
 	Full bool
 
 	proc      string
+	pid       int          // of the root
 	strangers map[int]bool // processes that are no members, at the last look
 	buf       []byte
 }
@@ -30,18 +31,25 @@ func Open(root string, pid int) (*Tree, error) {
 	if pid <= 0 {
 		return nil, observe.Unseen(root+"/proc", 0, nil)
 	}
-	t := &Tree{proc: root + "/proc", buf: make([]byte, 4<<10)}
+	t := &Tree{proc: root + "/proc", pid: pid, buf: make([]byte, 4<<10)}
 	p, err := Hold(t.proc, pid)
 	if err != nil {
 		return nil, observe.Unseen(t.proc, pid, err)
 	}
 	t.Members = []*Process{p}
-	if !t.alive(p) {
-		t.Close()
-		return nil, &observe.Unsupported{What: fmt.Sprintf("process %d has ended", pid), Enable: "name a process that runs"}
-	}
 	t.Look()
+	if _, err := t.First(); err != nil {
+		return nil, err
+	}
 	return t, nil
+}
+
+// First returns the first member. The error is an *observe.Unsupported: the target may end at any time.
+func (t *Tree) First() (*Process, error) {
+	if len(t.Members) == 0 {
+		return nil, &observe.Unsupported{What: fmt.Sprintf("process %d has ended", t.pid), Enable: "name a process that runs"}
+	}
+	return t.Members[0], nil
 }
 
 // Close closes the directories of all members.
@@ -72,7 +80,7 @@ func (t *Tree) Look() (changed bool) {
 }
 
 // Alive reports whether a member lives, and drops those before it that do not:
-// Members[0] is then a living process.
+// First is then a living process.
 func (t *Tree) Alive() bool {
 	for len(t.Members) > 0 && !t.alive(t.Members[0]) {
 		t.Members[0].Close()

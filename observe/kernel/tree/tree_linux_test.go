@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -84,6 +85,48 @@ func TestEndedProcessIsGone(t *testing.T) {
 	end()
 	if _, _, err := p.Read("net/snmp", nil); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ESRCH) {
 		t.Errorf("reading an ended process: %v", err)
+	}
+}
+
+// TestEndsWhileOpened: a process that lives when it is looked at first, and no longer at the next look.
+func TestEndsWhileOpened(t *testing.T) {
+	root := t.TempDir()
+	stat := filepath.Join(root, "proc", "42", "stat")
+	if err := os.MkdirAll(filepath.Dir(stat), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(stat, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended := filepath.Join(root, "ended")
+	if err := os.WriteFile(ended, []byte("42 (app) Z 1 42"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		first, err := os.OpenFile(stat, os.O_WRONLY, 0) // until the first look has opened it
+		if err == nil {
+			err = os.Rename(ended, stat)
+			_, _ = first.WriteString("42 (app) S 1 42")
+			_ = first.Close()
+		}
+		done <- err
+	}()
+	tree, err := Open(root, 42)
+	if failed := <-done; failed != nil {
+		t.Fatal(failed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	if len(tree.Members) == 0 {
+		t.Fatal("a tree without a member is open")
+	}
+	tree.Look()
+	var refusal *observe.Unsupported
+	if p, err := tree.First(); !errors.As(err, &refusal) || p != nil {
+		t.Errorf("the first of no member: %v, %v", p, err)
 	}
 }
 
