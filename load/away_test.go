@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,7 +17,10 @@ import (
 	"github.com/redline-go/redline/load/fence"
 )
 
-// names serves DNS on loopback for the test: each name has the addresses of next.
+// Names is names, for tests outside of the package.
+var Names = names
+
+// names serves DNS on loopback for the test: each name has the addresses of next. Nil is no answer.
 func names(t *testing.T, next func(name string) []string) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -37,7 +41,11 @@ func names(t *testing.T, next func(name string) []string) {
 			}
 			m.Response, m.Additionals = true, nil
 			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				for _, text := range next(q.Name.String()) {
+				addresses := next(q.Name.String())
+				if addresses == nil {
+					continue
+				}
+				for _, text := range addresses {
 					m.Answers = append(m.Answers, dnsmessage.Resource{
 						Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, Type: q.Type},
 						Body:   &dnsmessage.AResource{A: netip.MustParseAddr(text).As4()},
@@ -82,6 +90,47 @@ func TestANameThatMovesAway(t *testing.T) {
 	if addrs, err := r.lookup(t.Context(), "app.test.:80"); err != nil || len(addrs) != 1 {
 		t.Errorf("a host that is named: %v, %v", addrs, err)
 	}
+}
+
+// TestASilentNameServerDelaysOnlyItsNames looks up a name while another one has no answer.
+func TestASilentNameServerDelaysOnlyItsNames(t *testing.T) {
+	asked := make(chan struct{})
+	var once sync.Once
+	names(t, func(name string) []string {
+		if name == "silent.test." {
+			once.Do(func() { close(asked) })
+			return nil
+		}
+		return []string{"127.0.0.1"}
+	})
+	var r resolver
+	patience, giveUp := context.WithTimeout(t.Context(), 30*time.Second)
+	defer giveUp()
+	silent := make(chan error, 2)
+	for range 2 {
+		go func() {
+			_, err := r.lookup(patience, "silent.test.:80")
+			silent <- err
+		}()
+	}
+	<-asked
+	if addrs, err := r.lookup(t.Context(), "app.test.:80"); err != nil || len(addrs) != 1 {
+		t.Errorf("%v, %v", addrs, err)
+	}
+	// Whoever waits for another's question watches its own time.
+	over, end := context.WithCancel(t.Context())
+	end()
+	if _, err := r.lookup(over, "silent.test.:80"); failure.Of(err) != failure.DNS {
+		t.Errorf("error %v", err)
+	}
+	select {
+	case err := <-silent:
+		t.Errorf("the other name was awaited before: %v", err)
+	default:
+	}
+	giveUp()
+	<-silent
+	<-silent
 }
 
 // TestLoadStaysHere has plans that no user has confirmed.

@@ -46,7 +46,7 @@ func (l *loop) dial(k *link, now time.Duration) {
 
 // resolved continues with the addresses of a link's host.
 func (l *loop) resolved(k *link, addrs []netip.AddrPort, err error, now time.Duration) {
-	k.addrs, k.attempt = addrs, 0
+	k.addrs, k.attempt, k.last, k.err = addrs, k.first, k.first+len(addrs), nil
 	if err != nil {
 		l.fail(k, err, now)
 		return
@@ -55,8 +55,8 @@ func (l *loop) resolved(k *link, addrs []netip.AddrPort, err error, now time.Dur
 }
 
 // connect tries the next address of the host. Connections spread over a name's
-// addresses, and go on to the next one where there is no listener: localhost is ::1
-// and 127.0.0.1.
+// addresses, and go on to the next one where there is no listener (localhost is ::1
+// and 127.0.0.1) or no answer.
 func (l *loop) connect(k *link, now time.Duration) {
 	r := l.run
 	for {
@@ -76,16 +76,29 @@ func (l *loop) connect(k *link, now time.Duration) {
 			k.state, k.fd, k.writing = linkConnecting, fd, true
 			k.generation++
 			if err = l.poll.Add(fd, k.token()); err == nil {
+				l.watch(k, now)
 				return
 			}
 		}
 		// Refused at once, as on loopback: the next address is tried in the same turn.
-		if k.attempt >= len(k.addrs) {
-			l.fail(k, err, now)
+		if !l.another(k, err, now) {
 			return
 		}
-		l.release(k)
 	}
+}
+
+// another readies a link that failed to reach an address for the next one. Without one it fails the
+// link with the error of the first, which the user is most likely to mean.
+func (l *loop) another(k *link, err error, now time.Duration) bool {
+	if k.err == nil {
+		k.err = err
+	}
+	if k.attempt == k.last {
+		l.fail(k, k.err, now)
+		return false
+	}
+	l.release(k)
+	return true
 }
 
 // connected is called when a connection attempt is over.
@@ -94,12 +107,9 @@ func (l *loop) connected(k *link) {
 	to := k.addrs[(k.id+k.attempt-1)%len(k.addrs)]
 	now := l.now()
 	if err := socket.Connected(k.fd, to); err != nil {
-		if k.attempt < len(k.addrs) {
-			l.release(k)
+		if l.another(k, err, now) {
 			l.connect(k, now)
-			return
 		}
-		l.fail(k, err, now)
 		return
 	}
 	config := l.run.hosts[k.host].TLS
@@ -114,14 +124,19 @@ func (l *loop) connected(k *link) {
 	l.poll.Forget(k.fd)
 	k.state, k.tls = linkShaking, socket.NewTLS(k.fd, config)
 	// Copied for the goroutine: the link's fields belong to the loop.
-	t, generation := k.tls, k.generation
+	t, generation, shaking := k.tls, k.generation, l.run.shaking[k.host]
 	l.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(l.ctx, l.run.plan.Timeout)
 		defer cancel()
+		var err error
 		// Handshakes queue here: running more of them at once would only delay them all.
-		l.run.shaking <- struct{}{}
-		err := t.Handshake(ctx)
-		<-l.run.shaking
+		select {
+		case shaking <- struct{}{}:
+			err = t.Handshake(ctx)
+			<-shaking
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 		l.post(func() { l.shaken(k, t, generation, err) })
 	})
 }
@@ -191,12 +206,15 @@ func (l *loop) advance(k *link, now time.Duration) {
 		l.send(u, k)
 		room, over = k.wire.State()
 	}
-	// Over with requests in progress: the peer still answers those (GOAWAY, "Connection: close").
-	if over && k.under == 0 && k.state == linkOpen {
-		if !k.used && k.head != nil {
-			l.fail(k, errUnused, now) // opening it again at once would spin
-			return
+	switch {
+	case !over || k.state != linkOpen:
+	case k.under > 0: // the peer still answers those in progress (GOAWAY, "Connection: close")
+		if k.head != nil {
+			l.open(l.succeed(k))
 		}
+	case !k.used && k.head != nil:
+		l.fail(k, errUnused, now) // opening it again at once would spin
+	default:
 		if l.current == k {
 			l.flush() // what the wire sends last
 		}
@@ -414,6 +432,10 @@ func (l *loop) close(k *link) {
 	l.release(k)
 	k.state = linkClosed
 	k.generation++
+	if k.draining {
+		k.draining = false
+		l.spares = append(l.spares, k)
+	}
 }
 
 // drop forgets the bytes gathered for the current link.

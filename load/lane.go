@@ -51,13 +51,14 @@ const (
 	laneFree    laneState = iota // without a request
 	laneWaiting                  // for a connection, or for room on one
 	laneSent
+	laneAgain // its request goes out again; the lane is among the loop's hops and on no link
 )
 
 // group is the lanes that share connections, and the connections, one per host
 // of the plan.
 type group struct {
 	lanes []lane
-	links []link
+	links []*link
 }
 
 // deadline is when the lane's request times out: the timeout bounds the wait

@@ -25,12 +25,18 @@ type link struct {
 	out     []byte      // bytes that the kernel had no room for
 	writing bool        // something waits for room
 
-	addrs   []netip.AddrPort // where to connect, while opening
-	attempt int
+	// While opening:
+	addrs   []netip.AddrPort // where to connect
+	attempt int              // the next one to try, counted from the link's number
+	last    int              // the attempt at which none is left
+	until   time.Duration    // when the next one is tried if this one stays silent; zero is never
+	err     error            // of the first address that could not be reached
+	first   int              // the attempt to begin with: those before were silent
 
 	under      int   // requests sent and not ended
 	used       bool  // the socket has carried a request: the wire's own handshake is over
 	parted     bool  // the target closed the last socket between two requests
+	draining   bool  // it has a successor, and ends with its last request
 	head, tail *lane // that wait
 }
 
@@ -55,6 +61,29 @@ func (k *link) opening() bool {
 	}
 	room, _ := k.wire.State()
 	return room == 0
+}
+
+// succeed returns a link in place of k, which takes no more requests and still waits for answers:
+// the next requests must not wait for the slowest of those. Lanes that wait for k go along.
+func (l *loop) succeed(k *link) *link {
+	var next *link
+	if n := len(l.spares); n > 0 {
+		next, l.spares = l.spares[n-1], l.spares[:n-1]
+	} else {
+		next = &link{index: int32(len(l.links))}
+		l.links = append(l.links, next)
+	}
+	*next = link{
+		index: next.index, generation: next.generation, host: k.host, id: k.id, group: k.group, fd: -1,
+		parted: k.parted, first: k.first,
+	}
+	k.draining, k.parted = true, false
+	k.group.links[k.host] = next
+	next.head, next.tail, k.head, k.tail = k.head, k.tail, nil, nil
+	for u := next.head; u != nil; u = u.queue {
+		u.link = next
+	}
+	return next
 }
 
 // enqueue makes a lane wait for the link, after those that already do.

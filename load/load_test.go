@@ -81,6 +81,13 @@ func serve(t testing.TB, handle func(c net.Conn, n int)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	serveAt(t, l, handle)
+	return "http://" + l.Addr().String() + "/"
+}
+
+// serveAt is serve with a listener.
+func serveAt(t testing.TB, l net.Listener, handle func(c net.Conn, n int)) {
+	t.Helper()
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var open []net.Conn
@@ -108,7 +115,6 @@ func serve(t testing.TB, handle func(c net.Conn, n int)) string {
 		mu.Unlock()
 		all.Wait()
 	})
-	return "http://" + l.Addr().String() + "/"
 }
 
 // head reads one request without a body; false at the connection's end.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,8 +30,9 @@ type loop struct {
 	index  int
 	poll   *socket.Poller
 	groups []group
-	lanes  []lane // of all groups
-	links  []link // of all groups
+	lanes  []lane  // of all groups
+	links  []*link // of all groups, and those that drain or did
+	spares []*link // that have drained
 
 	arrivals pace.Arrivals // of an open loop
 	idle     []*lane       // free lanes of an open loop; the one that was free last is last
@@ -39,6 +41,7 @@ type loop struct {
 	dialing  dials         // connections that wait for the connect rate
 	early    early         // how long before a due time to wake
 	scan     time.Duration // when lanes are next checked for timeouts
+	silent   time.Duration // when links are next checked for silent addresses; zero is never
 
 	in      []byte        // read buffer
 	ahead   []byte        // read buffer below TLS
@@ -79,19 +82,24 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 	l.ctx, l.end = context.WithCancel(context.Background())
 	streams, hosts := r.streams, len(r.hosts)
 	groups := (r.connections - index + loops - 1) / loops
-	// Three arrays in all, laid out before the load: nothing is allocated per connection while
+	// A few arrays in all, laid out before the load: nothing is allocated per connection while
 	// it runs, and neighbours in time are neighbours in memory.
 	l.groups = make([]group, groups)
 	l.lanes = make([]lane, groups*streams)
-	l.links = make([]link, groups*hosts)
+	links := make([]link, groups*hosts)
+	l.links = make([]*link, groups*hosts)
+	for i := range links {
+		l.links[i] = &links[i]
+	}
+	current := slices.Clone(l.links)
 	for g := range l.groups {
 		at := &l.groups[g]
-		at.lanes, at.links = l.lanes[g*streams:(g+1)*streams:(g+1)*streams], l.links[g*hosts:(g+1)*hosts:(g+1)*hosts]
+		at.lanes, at.links = l.lanes[g*streams:(g+1)*streams:(g+1)*streams], current[g*hosts:(g+1)*hosts:(g+1)*hosts]
 		// Connections are numbered like tickets, so that with a rate per connection a ticket
 		// finds its connection's loop by a modulo.
 		id := g*loops + index
 		for h := range at.links {
-			at.links[h] = link{index: int32(g*hosts + h), host: h, id: id, group: at, fd: -1}
+			*at.links[h] = link{index: int32(g*hosts + h), host: h, id: id, group: at, fd: -1}
 		}
 		for s := range at.lanes {
 			u := &at.lanes[s]
@@ -130,6 +138,7 @@ func (l *loop) drive() error {
 		// Timeouts first: a lane that is given up is free for a ticket that is due now.
 		l.follow()
 		now := l.now()
+		l.goPast(now)
 		l.expire(now)
 		for k := l.dialing.due(now); k != nil; k = l.dialing.due(now) {
 			l.dial(k, now)
@@ -180,7 +189,7 @@ func (l *loop) start() {
 	if l.run.plan.PerConnection > 0 {
 		for i := range l.links {
 			// With a rate per connection, connections are open from the start.
-			l.open(&l.links[i])
+			l.open(l.links[i])
 		}
 	}
 }
@@ -218,6 +227,9 @@ func (l *loop) next() (at time.Duration, exact bool) {
 	}
 	if l.under > 0 {
 		sooner(l.scan, false)
+	}
+	if l.silent > 0 {
+		sooner(l.silent, false)
 	}
 	// If every lane is busy, due tickets wait for an answer, and waking for them would spin.
 	if l.run.plan.Open() && (len(l.idle) > 0 || l.run.plan.PerConnection > 0 && l.behind < mostBehind) {
@@ -257,7 +269,7 @@ func (l *loop) handle(e socket.Event) {
 	}
 	// Events of a batch are older than what was done for those before them: a descriptor may
 	// have been closed since, and opened again for another link.
-	k := &l.links[e.Token.Index]
+	k := l.links[e.Token.Index]
 	if k.generation != e.Token.Generation {
 		return // of a socket that is closed
 	}
@@ -282,7 +294,7 @@ func (l *loop) shutdown() {
 	l.Publish(&l.counted, &l.published) // connections as the load left them
 	l.end()
 	for i := range l.links {
-		l.close(&l.links[i])
+		l.close(l.links[i])
 	}
 	l.apart.Wait()
 }

@@ -168,15 +168,15 @@ func (l *loop) begin(u *lane) {
 	u.begun, u.resent, u.drawn = u.since, 0, false
 	l.under++
 	l.counted.Begun++
-	l.route(u, &u.group.links[r.hostOf[u.x.Request]])
+	l.route(u, u.group.links[r.hostOf[u.x.Request]])
 }
 
 // route sends a lane's request over a link, now or when the link can take it.
 func (l *loop) route(u *lane, k *link) {
-	u.link = k
 	if k.state == linkOpen {
 		room, over := k.wire.State()
 		if room > 0 && k.head == nil {
+			u.link = k
 			l.send(u, k)
 			return
 		}
@@ -184,8 +184,11 @@ func (l *loop) route(u *lane, k *link) {
 		// may never be announced.
 		if over && k.under == 0 {
 			l.close(k)
+		} else if over {
+			k = l.succeed(k)
 		}
 	}
+	u.link = k
 	k.enqueue(u)
 	if k.state == linkClosed {
 		l.open(k)
@@ -245,7 +248,7 @@ func (l *loop) conclude(u *lane, k *link, now time.Duration) {
 		host, err := l.run.follower.Follow(&u.x)
 		if err == nil {
 			u.x.Redirect = nil
-			l.hops = append(l.hops, hop{u, host})
+			l.leave(u, host)
 			return
 		}
 		u.x.Err = err
@@ -316,7 +319,8 @@ func (l *loop) expire(now time.Duration) {
 		if u.state == laneFree {
 			continue
 		}
-		if at := u.deadline(timeout); at > now {
+		// A request on its way to another link times out there.
+		if at := u.deadline(timeout); at > now || u.state == laneAgain {
 			earliest = min(earliest, at)
 		} else {
 			l.giveUp(u, now)
@@ -339,6 +343,7 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 		l.finish(u, now)
 		// Nobody waits for this connection any more: a hanging attempt would occupy it.
 		if k.head == nil && k.opening() {
+			k.skip()
 			l.close(k)
 		}
 		return
@@ -355,6 +360,7 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 	if !keep {
 		l.fail(k, errGivenUp, now)
 	}
+	l.advance(k, now)
 }
 
 var errGivenUp error = &failure.Error{Kind: failure.Reset, Err: errors.New("the connection was given up with a request that timed out")}

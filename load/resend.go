@@ -73,15 +73,21 @@ func (l *loop) resend(u *lane, k *link) {
 	// cost of the target's closing.
 	u.x.Err, u.x.Status, u.x.FirstByte, u.x.Done = nil, 0, 0, 0
 	k.parted = true
-	l.hops = append(l.hops, hop{u, k.host})
+	l.leave(u, k.host)
 }
 
-// follow sends the requests that go out again. A lane whose request waits for that is on no
-// link, so follow comes before anything that examines lanes.
+// leave takes a lane off its link, for follow to send its request to a host. The link may end
+// before that, and such a request is no longer its own.
+func (l *loop) leave(u *lane, host int) {
+	u.state, u.link = laneAgain, nil
+	l.hops = append(l.hops, hop{u, host})
+}
+
+// follow sends the requests that go out again.
 func (l *loop) follow() {
 	for len(l.hops) > 0 {
 		h := l.hops[len(l.hops)-1]
 		l.hops = l.hops[:len(l.hops)-1]
-		l.route(h.u, &h.u.group.links[h.host])
+		l.route(h.u, h.u.group.links[h.host])
 	}
 }

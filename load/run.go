@@ -23,8 +23,8 @@ import (
 	"github.com/redline-go/redline/scenario/protocol"
 )
 
-// mostShaking bounds the TLS handshakes in progress: each takes a millisecond of
-// CPU and blocks a thread.
+// mostShaking bounds the TLS handshakes in progress with one host: each takes a millisecond of
+// CPU and blocks a thread. A host that does not answer them must not take the turns of others.
 const mostShaking = 16
 
 // run is one run of load.
@@ -50,7 +50,7 @@ type run struct {
 	statusName func(int) string
 	data       bool // templates take rows
 	resolver   resolver
-	shaking    chan struct{} // a slot for each handshake
+	shaking    []chan struct{} // by host: a slot for each handshake
 	loops      []*loop
 	left       atomic.Int64 // requests that a closed loop may still begin
 
@@ -83,7 +83,7 @@ type run struct {
 func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 	r := &run{
 		Config: c, ctx: ctx, plan: plan, pace: pace.New(plan), clock: c.Clock, series: account.NewSeries(), seed: c.Seed,
-		streams: max(1, plan.Streams), data: len(c.Plan.Data) > 0, shaking: make(chan struct{}, mostShaking),
+		streams: max(1, plan.Streams), data: len(c.Plan.Data) > 0,
 	}
 	// All loops pace by this instant: the first ticket of each is offset from it, whenever
 	// its thread happens to start.
@@ -117,6 +117,7 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 		if err := r.resolver.reaches(h.Address); err != nil {
 			return nil, fmt.Errorf("load does not go to %w", err)
 		}
+		r.shaking = append(r.shaking, make(chan struct{}, mostShaking))
 	}
 	r.follower, _ = c.Protocol.(Follower)
 	r.repeater, _ = c.Protocol.(Repeater)

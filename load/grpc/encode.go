@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -209,21 +210,24 @@ func parseFloat(text []byte, bits int) (float64, error) {
 	return strconv.ParseFloat(string(text), bits)
 }
 
-// appendBase64 appends the bytes that text encodes in either alphabet, padded or not.
-// Padding and alphabet are normalised in text itself, which is the caller's room, so that
-// nothing is allocated.
+// appendBase64 appends the bytes that text encodes in either alphabet, padded or not, in one line
+// or, as base64(1) writes them, in several. All of that is normalised in text itself, which is the
+// caller's room, so that nothing is allocated. The length comes first, so none of text may be left
+// for the decoder to skip.
 func appendBase64(dst, text []byte) ([]byte, error) {
-	for len(text) > 0 && text[len(text)-1] == '=' {
-		text = text[:len(text)-1]
-	}
-	for i, c := range text {
+	kept := text[:0]
+	for _, c := range text {
 		switch c {
+		case '\r', '\n':
+			continue
 		case '-':
-			text[i] = '+'
+			c = '+'
 		case '_':
-			text[i] = '/'
+			c = '/'
 		}
+		kept = append(kept, c)
 	}
-	dst = protowire.AppendVarint(dst, uint64(base64.RawStdEncoding.DecodedLen(len(text))))
-	return base64.RawStdEncoding.AppendDecode(dst, text)
+	kept = bytes.TrimRight(kept, "=")
+	dst = protowire.AppendVarint(dst, uint64(base64.RawStdEncoding.DecodedLen(len(kept))))
+	return base64.RawStdEncoding.AppendDecode(dst, kept)
 }

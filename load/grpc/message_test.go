@@ -31,6 +31,8 @@ func TestDataGoesIntoMessages(t *testing.T) {
 		{`{"userName":"\"{{d.a}}\\"}`, `x`, "", `{"userName":"\"x\\"}`},
 		{`{"raw":"{{d.a}}"}`, "aGk_-w", "", `{"raw":"aGk/+w=="}`},
 		{`{"raw":"{{d.a}}"}`, "aGk=", "", `{"raw":"aGk="}`},
+		{`{"raw":"{{d.a}}","i32":5}`, "aGVs\r\nbG9v", "", `{"raw":"aGVsbG9v","i32":5}`},
+		{`{"raw":"{{d.a}}","i32":5}`, "aGVs\r\nbG8=\r\n", "", `{"raw":"aGVsbG8=","i32":5}`},
 		{`{"paid":{{d.a}},"i32":{{d.b}}}`, "true", "-5", `{"paid":true,"i32":-5}`},
 		{`{"paid":"{{d.a}}","i64":"{{d.b}}"}`, "true", "-9223372036854775808", `{"paid":true,"i64":"-9223372036854775808"}`},
 		{`{"paid":"{{d.a}}","at":"{{d.b}}"}`, "true", "2026-01-02T03:04:05Z", `{"paid":true,"at":"2026-01-02T03:04:05Z"}`},

@@ -17,6 +17,7 @@ import (
 	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 	"github.com/redline-go/redline/scenario/protocol"
 )
 
@@ -76,6 +77,23 @@ func (o *open) add(t *testing.T, c *net.TCPConn) {
 		})
 	}
 	o.most = max(o.most, n)
+}
+
+// TestASilentHostDelaysNoOther: more handshakes that never end than run at once leave those of
+// another host their turn.
+func TestASilentHostDelaysNoOther(t *testing.T) {
+	address, authority := loadtest.ServeTLS(t, loadtest.Valid, loadtest.Answer(loadtest.OK))
+	p := get("https://"+loadtest.Serve(t, loadtest.Silent), timeout(3*time.Second), func(p *scenario.Plan) {
+		p.TLS.CA = authority
+		p.Requests[0].Weight = 3
+		p.Requests = append(p.Requests, scenario.Request{Name: "other", URL: feeder.Template("https://" + address), Weight: 1})
+		p.Load.Rate, p.Load.Connections, p.Load.Duration = 400, 100, 250*time.Millisecond
+	})
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
+	s := r.Load
+	if other := s.Steps[1]; other.Requests < 5 || other.Errors > 0 || s.Steps[0].Errors < 32 || s.InFlight > 0 {
+		t.Errorf("steps %+v, kinds %v, %d unfinished", s.Steps, s.ErrorKinds, s.InFlight)
+	}
 }
 
 // h2 runs a server of HTTP/2 without TLS.

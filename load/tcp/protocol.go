@@ -1,7 +1,8 @@
 // Package tcp speaks to echo servers over raw TCP for the load package. A request's
 // body is the message; its answer is complete when as many bytes as were sent have
 // come back, and they must be the same bytes. A message of a request with NoReply
-// ends when it was sent, and replies are dropped.
+// ends when it was sent, and replies are dropped: an echo server returns it, too, before
+// the echo of the next message.
 //
 // A connection carries one message at a time: a second one in flight would hide how
 // long the first one's echo took. Bytes that arrive when nothing is in progress end
@@ -33,7 +34,11 @@ type Protocol struct {
 	requests []request
 	// oneWay is set when any message of the plan is sent without a reply.
 	oneWay bool
+	kinds  []kinds // by host
 }
+
+// kinds are the kinds of messages that a host gets.
+type kinds struct{ replied, unreplied bool }
 
 // request is one kind of message.
 type request struct {
@@ -84,6 +89,11 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan) error {
 	}
 	r.host = p.hosts.Add(at, "")
 	p.oneWay = p.oneWay || r.noReply
+	if r.host == len(p.kinds) {
+		p.kinds = append(p.kinds, kinds{})
+	}
+	p.kinds[r.host].replied = p.kinds[r.host].replied || !r.noReply
+	p.kinds[r.host].unreplied = p.kinds[r.host].unreplied || r.noReply
 	p.requests = append(p.requests, r)
 	return nil
 }
@@ -95,4 +105,6 @@ func (p *Protocol) Hosts() []load.Host { return p.hosts.All }
 func (p *Protocol) Host(request int) int { return p.requests[request].host }
 
 // Wire returns the state machine of one connection.
-func (p *Protocol) Wire(int) load.Wire { return &wire{p: p} }
+func (p *Protocol) Wire(host int) load.Wire {
+	return &wire{p: p, mixed: p.kinds[host].replied && p.kinds[host].unreplied}
+}

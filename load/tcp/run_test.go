@@ -47,6 +47,20 @@ func TestEchoServer(t *testing.T) {
 	}
 }
 
+// TestEchoOfAllMessages: an echo server also returns messages that await no reply.
+func TestEchoOfAllMessages(t *testing.T) {
+	echo := func(c *loadtest.Conn) { io.Copy(c.Conn, c.Reader) }
+	p := against(t, "hello", echo, scenario.Load{Connections: 2, Requests: 2000})
+	notify := p.Requests[0]
+	notify.Name, notify.Body, notify.NoReply, notify.Weight = "notify", "news {{n}}", true, 4
+	p.Requests = append(p.Requests, notify)
+	p.Data = map[string]*feeder.Table{"n": {Columns: []string{"n"}, Rows: [][]string{{"1"}, {"22"}, {"333"}}}}
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
+	if s := r.Load; s.Requests != 2000 || s.Errors > 0 || s.InFlight > 0 || s.Dials > 2 {
+		t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)
+	}
+}
+
 // TestNoReplyEndsWhenSent: the kernel takes messages as fast as they come, and
 // the loop still looks at its sockets and at the time.
 func TestNoReplyEndsWhenSent(t *testing.T) {

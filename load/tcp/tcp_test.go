@@ -96,6 +96,58 @@ func TestAnswersToMessagesWithoutReplyAreDropped(t *testing.T) {
 	}
 }
 
+// TestEchoesOfMessagesWithoutReply has targets that echo them, as an echo server does, and others
+// that do not. However their bytes are cut, the awaited echo is found.
+func TestEchoesOfMessagesWithoutReply(t *testing.T) {
+	for name, test := range map[string]struct {
+		notify, answer string
+		want           failure.Kind
+	}{
+		"echoes all":          {"news", "newsnewsping", ""},
+		"echoes all alike":    {"ping", "pingpingping", ""},
+		"echoes one":          {"news", "ping", ""},
+		"begins alike":        {"pinboard", "ping", ""},
+		"holds the other":     {"pi", "ping", ""},
+		"and then differs":    {"news", "newsnewspint", failure.BadResponse},
+		"differs":             {"news", "newspint", failure.BadResponse},
+		"one of two is lost":  {"news", "newsping", failure.BadResponse},
+		"is something else":   {"news", "help", failure.BadResponse},
+		"begins like it only": {"pinboard", "pinx", failure.BadResponse},
+	} {
+		p := message("ping")
+		notify := scenario.Request{Name: "notify", URL: p.Requests[0].URL, Body: feeder.Template(test.notify), NoReply: true}
+		p.Requests = append(p.Requests, notify)
+		made := newProtocol(t, p)
+		for at := range len(test.answer) {
+			w := made.Wire(0)
+			w.Open(nil)
+			for range 2 { // what the first leaves must not be in the second's way
+				for range 2 {
+					if _, err := w.Send(&load.Exchange{Request: 1}, nil); err != nil {
+						t.Fatal(err)
+					}
+					w.(load.Drainer).Drained(1, nil)
+				}
+				x := &load.Exchange{}
+				if _, err := w.Send(x, nil); err != nil {
+					t.Fatal(err)
+				}
+				_, ended, err := w.Receive([]byte(test.answer[:at]), 2, nil, nil)
+				if err == nil {
+					_, ended, err = w.Receive([]byte(test.answer[at:]), 3, nil, ended)
+				}
+				complete := len(ended) == 1 && x.BytesIn == 4 && x.FirstByte >= 2 && x.Done == 3
+				if got := failure.Of(err); got != test.want || err == nil && !complete {
+					t.Errorf("%s, cut at %d: ended %v, error %v, %+v", name, at, ended, err, x)
+				}
+				if err != nil {
+					break
+				}
+			}
+		}
+	}
+}
+
 func TestEmptyMessageIsABadRequest(t *testing.T) {
 	p := message("{{words}}")
 	p.Data = map[string]*feeder.Table{"words": {Columns: []string{"word"}, Rows: [][]string{{""}}}}

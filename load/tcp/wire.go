@@ -19,11 +19,20 @@ type wire struct {
 	want     []byte         // the missing rest of the echo
 	rendered []byte         // the message, when data went into it
 	over     bool
+
+	// An echo server also echoes messages without a reply, and nothing but their bytes tells those
+	// echoes from the awaited one.
+	mixed   bool         // such messages share the connection with others
+	owed    bytes.Buffer // those whose echo has not come
+	skipped int          // of owed, since the message in progress was sent
+	message []byte       // in progress
+	seen    []byte       // room for reread
 }
 
 // Open readies the wire for a new socket. Nothing goes out before a message.
 func (w *wire) Open(out []byte) []byte {
 	w.x, w.want, w.over = nil, nil, false
+	w.forget()
 	return out
 }
 
@@ -48,9 +57,11 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	if len(message) == 0 {
 		return out, errEmpty
 	}
-	w.x, w.want = x, message
+	w.x, w.want, w.message = x, message, message
 	if q.noReply {
-		w.want = nil
+		if w.want = nil; w.mixed {
+			w.owed.Write(message)
+		}
 	}
 	x.BytesOut += int64(len(message))
 	return append(out, message...), nil
@@ -60,7 +71,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 // frames to resynchronise on after a wrong answer.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	x := w.x
-	if len(in) == 0 {
+	if in = w.skip(in); len(in) == 0 {
 		return out, ended, nil
 	}
 	if len(w.want) == 0 {
@@ -72,9 +83,12 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 	if x.FirstByte == 0 {
 		x.FirstByte = now
 	}
+	if w.skipped > 0 && alike(in, w.want) < min(len(in), len(w.want)) {
+		in = w.reread(in)
+	}
 	n := min(len(in), len(w.want))
 	if !bytes.Equal(in[:n], w.want[:n]) {
-		at := x.BytesIn + differs(in, w.want[:n]) + 1
+		at := x.BytesIn + int64(alike(in, w.want)) + 1
 		x.BytesIn += int64(len(in))
 		w.over = true
 		return out, ended, &failure.Error{Kind: failure.BadResponse,
@@ -87,18 +101,61 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 	if n < len(in) && !w.p.oneWay {
 		w.over = true // more than was asked for would be taken for the next echo
 	}
+	w.forget()
 	w.x, x.Done = nil, now
 	return out, append(ended, x), nil
 }
 
-// differs returns the index of the first byte at which in differs from want.
-func differs(in, want []byte) int64 {
-	for i, b := range want {
-		if in[i] != b {
-			return int64(i)
+// skip drops the echoes of messages without a reply, which come before the awaited one.
+func (w *wire) skip(in []byte) []byte {
+	owed := w.owed.Bytes()[w.skipped:]
+	n := alike(in, owed)
+	switch rest := in[n:]; {
+	case len(w.want) > 0:
+		w.skipped += n
+		if n < len(owed) && len(rest) > 0 {
+			return w.reread(rest)
+		}
+		return rest
+	case n < len(owed) && len(rest) > 0: // this target says something else
+		w.forget()
+		return rest
+	default:
+		w.owed.Next(n)
+		return rest
+	}
+}
+
+// reread returns all that came since the message in progress was sent, when the last of it shows that
+// the target does not echo the messages before.
+func (w *wire) reread(in []byte) []byte {
+	w.seen = append(w.seen[:0], w.owed.Bytes()[:w.skipped]...)
+	w.seen = append(w.seen, w.message[:len(w.message)-len(w.want)]...)
+	w.seen = append(w.seen, in...)
+	w.x.BytesIn -= int64(len(w.message) - len(w.want))
+	w.want = w.message
+	w.forget()
+	return w.seen
+}
+
+// forget drops what is known of messages without a reply.
+func (w *wire) forget() {
+	w.owed.Reset()
+	w.skipped = 0
+}
+
+// alike returns how many bytes a and b have in common at their beginning.
+func alike(a, b []byte) int {
+	n := min(len(a), len(b))
+	if bytes.Equal(a[:n], b[:n]) {
+		return n
+	}
+	for i := range n {
+		if a[i] != b[i] {
+			return i
 		}
 	}
-	return int64(len(want))
+	return n
 }
 
 // Drained ends a message without a reply.
