@@ -41,8 +41,9 @@ func query(text string, rows int64, flags uint32) {
 func TestConstantsStayInTheProgram(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT * FROM users WHERE password = 'hunter2'":                                                         "SELECT * FROM users WHERE password = ?",
-		"SELECT 'it''s secret', E'a\\'secret' FROM t":                                                            "SELECT ? FROM t",
-		"select $tag$ secret ' $tag$, $$secret$$ -- secret":                                                      "select ?",
+		"SELECT 'it''s secret', E'a\\\\' FROM t":                                                                 "SELECT ? FROM t",
+		"SELECT 'a', E'a\\'secret' FROM t":                                                                       "SELECT ?...",
+		"select a, $tag$ secret ' $tag$, $$secret$$ -- secret":                                                   "select a, ?...",
 		"SELECT a /* secret */ FROM t WHERE id IN ($1, $2,$3) AND n=-12.5e3":                                     "SELECT a FROM t WHERE id IN (?) AND n=-?",
 		"UPDATE \"orders\" SET note = \"secret\" WHERE t1.\"id\" = 0xDEADBEEF":                                   "UPDATE \"orders\" SET note = ? WHERE t1.\"id\" = ?",
 		"UPDATE \"users\" SET \"quota\"=quota - $1 WHERE \"group\" = $2":                                         "UPDATE \"users\" SET \"quota\"=quota - ? WHERE \"group\" = ?",
