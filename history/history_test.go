@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -185,8 +186,6 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestText draws the steps; every change is on a line of its own with what it
-// is, and lines stay within the width.
 // TestTurnsAreApart: what was measured by turns is no series with what was
 // measured alone, nor with turns of another length.
 func TestTurnsAreApart(t *testing.T) {
@@ -205,6 +204,28 @@ func TestTurnsAreApart(t *testing.T) {
 	}
 }
 
+// TestAddedLater: what is added from a recording is held to the same as what a verb adds itself.
+func TestAddedLater(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	log, err := session.Create(dir, session.Header{Plan: []byte(`{"load":{"connections":8}}`), OwnEnv: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Finish(verify.Result{Schema: verify.Schema, Verdict: verify.Pass}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FromRecorded(t.Context(), dir, revision.Commit{}); err == nil || !strings.Contains(err.Error(), "environment of its own") {
+		t.Errorf("a side with an environment of its own: %v", err)
+	}
+	for _, modified := range []bool{false, true} {
+		if c := built(t.Context(), record.Target{Revision: "0123abcd", Modified: modified}); c.Dirty != modified || c.Hash == "" {
+			t.Errorf("a build from a work tree, changed %t, is of %+v", modified, c)
+		}
+	}
+}
+
+// TestText draws the steps; every change is on a line of its own with what it
+// is, and lines stay within the width.
 func TestText(t *testing.T) {
 	series := Arrange(steps(), Options{})[:1]
 	for _, plain := range []bool{false, true} {

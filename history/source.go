@@ -145,6 +145,9 @@ func FromRecorded(ctx context.Context, dir string, c revision.Commit) (Result, e
 		if r.Result.Verdict == verify.Invalid {
 			return Result{}, fmt.Errorf("%s is invalid: %s", dir, r.Result.Why)
 		}
+		if r.Header.OwnEnv {
+			return Result{}, fmt.Errorf("%s: side b has an environment of its own, unlike other results of its commit", dir)
+		}
 		if c.Hash != "" {
 			r.Header.Commit = c
 		}
@@ -165,11 +168,19 @@ func FromRecorded(ctx context.Context, dir string, c revision.Commit) (Result, e
 		if err != nil {
 			return Result{}, err
 		}
-		if rec.Run.Target.Revision != "" {
-			c = revision.Describe(ctx, rec.Run.Target.Revision)
-		}
+		c = built(ctx, rec.Run.Target)
 	}
 	return FromRun(dir, c)
+}
+
+// built is the commit from which a run's target was built, by its build info; zero if that names none.
+func built(ctx context.Context, t record.Target) (c revision.Commit) {
+	if t.Revision == "" {
+		return c
+	}
+	c = revision.Describe(ctx, t.Revision)
+	c.Dirty = t.Modified
+	return c
 }
 
 func figures(values []verify.Value) []Figure {

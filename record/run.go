@@ -82,6 +82,7 @@ type Target struct {
 	Module    string   `json:"module,omitempty"`       // main module path, as in build info
 	MainPkg   string   `json:"main_package,omitempty"` // its main package
 	Revision  string   `json:"revision,omitempty"`     // vcs.revision of the build
+	Modified  bool     `json:"modified,omitempty"`     // vcs.modified: built from a work tree with changes
 	// Modules are the paths of the modules in its binary except its own, as in build
 	// info; empty if unknown.
 	Modules    []string `json:"modules,omitempty"`

@@ -39,7 +39,8 @@ type Rules struct {
 	Early bool
 	Seed  uint64 // of the bootstrap and the simulation
 
-	rough bool // few resamples, and percentiles by the blocks' own
+	rough   bool // few resamples, and percentiles by the blocks' own
+	failing bool // requests failed: whether side B's fail more often is tested as well, at the level of one more guard
 }
 
 func (r Rules) alpha() float64 {
@@ -53,7 +54,12 @@ func (r Rules) alpha() float64 {
 // does a metric pass for lack of anything worse; before it, one that is clearly
 // inside its margin does, and the rest is inconclusive. aa are pairs of side A
 // with itself; their meaning for the session's errors is up to Errors.
+//
+// A side b whose requests fail more often than side a's is a regression as well, and sides whose
+// requests fail often are not compared.
 func Decide(pairs, aa []Pair, look int, r Rules) Result {
+	a, b := answersOf(pairs)
+	r.failing = a.failed+b.failed > 0
 	out := Result{Schema: Schema, Verdict: Inconclusive, Pairs: len(pairs), Alpha: r.alpha(), Looks: look,
 		Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}, HeldUpBy: []string{}}
 	at := r.at(len(pairs), look)
@@ -73,6 +79,7 @@ func Decide(pairs, aa []Pair, look int, r Rules) Result {
 	}
 	out.AA.Pairs, out.AA.Different = len(aa), []string{}
 	out.conclude()
+	out.decideFailures(a, b, r.failures(at.level), look >= r.looks())
 	return out
 }
 
@@ -205,13 +212,13 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 	case !last && j.estimate <= -margin/4:
 		out.Why = "more pairs may show that it is better"
 	case j.upper >= margin:
-		out.Why = fmt.Sprintf("a change for the worse of up to %s cannot be excluded", notation.Tenths(math.Expm1(j.upper)))
+		out.Why = fmt.Sprintf("a change for the worse of up to %s cannot be excluded", notation.Tenths(j.m.own(j.upper)))
 	case j.apart && !(j.mde <= margin):
 		out.Why = fmt.Sprintf("only changes of %s or more are detectable in this noise; the margin is %s",
-			notation.Tenths(math.Expm1(j.mde)), notation.Bound(j.m.Margin))
+			notation.Tenths(j.m.own(j.mde)), notation.Bound(j.m.own(margin)))
 	default:
 		out.Verdict, out.Why = Pass, fmt.Sprintf("a change for the worse of more than %s is excluded at %s",
-			notation.Tenths(max(0, math.Expm1(j.upper))), notation.Confidence(1-boundLevel))
+			notation.Tenths(max(0, j.m.own(j.upper))), notation.Confidence(1-boundLevel))
 	}
 	return out
 }

@@ -267,6 +267,23 @@ func TestPrimary(t *testing.T) {
 	}
 }
 
+// TestReasonsOnOwnScale: throughput whose inverse may have doubled may have halved.
+func TestReasonsOnOwnScale(t *testing.T) {
+	j := judgement{m: Metric{Name: "throughput", Higher: true, Margin: 1. / 9}, known: true,
+		low: -0.1, high: math.Ln2, upper: math.Ln2, mde: math.NaN()}
+	if got := j.verdict(false, true).Why; !strings.Contains(got, "worse of up to 50.0 % cannot") {
+		t.Error(got)
+	}
+	j.upper, j.mde, j.apart = 0, math.Log(1.25), true
+	if got := j.verdict(false, true).Why; got != "only changes of 20.0 % or more are detectable in this noise; the margin is 10 %" {
+		t.Error(got)
+	}
+	j.upper, j.apart = math.Log(1+1./19), false
+	if got := j.verdict(false, true).Why; !strings.Contains(got, "worse of more than 5.0 % is excluded") {
+		t.Error(got)
+	}
+}
+
 // TestAlso: a side that is worse than either base is a regression, and none passes that is not decided
 // against both.
 func TestAlso(t *testing.T) {

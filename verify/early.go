@@ -23,6 +23,7 @@ const (
 // it at a twentieth of Rules.Alpha for all metrics together: of four pairs the mean difference is
 // then eight times their standard deviation. A side that is worse by one metric so is a
 // regression; one that is better must be so by all metrics that decide, and no guard may be worse.
+// Sides that differ so are then judged by failed requests, as in Decide.
 //
 // decided is false for anything less, and for fewer than LeastEarly pairs. Where it is not decided,
 // the looks that follow have the rest of Alpha, if Rules.Early is set.
@@ -33,6 +34,8 @@ func Early(pairs []Pair, r Rules) (out Result, decided bool) {
 	if len(pairs) < LeastEarly {
 		return out, false
 	}
+	a, b := answersOf(pairs)
+	r.failing = a.failed+b.failed > 0
 	out.Confidence = 1 - r.early()
 	for _, m := range r.Metrics {
 		d, ok := m.differences(pairs)
@@ -53,7 +56,10 @@ func Early(pairs []Pair, r Rules) (out Result, decided bool) {
 		out.Metrics = append(out.Metrics, result)
 	}
 	out.conclude()
-	return out, out.Verdict == Regression || out.Verdict == Improvement
+	if out.Verdict != Inconclusive { // failures alone do not end a session so early
+		out.decideFailures(a, b, r.early()/2, false)
+	}
+	return out, out.Verdict != Inconclusive
 }
 
 // doubtless reports whether differences of pairs are such that Early decides by them.

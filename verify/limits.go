@@ -29,8 +29,8 @@ func Limits(pairs []Pair) (out []string) {
 	switch gradual, drifts := drift(served, at); {
 	case drifts:
 		out = append(out, fmt.Sprintf("both sides served %s in the last third of the session than in the first, bit by bit: what "+
-			"they share changed (a database that fills up, a disk, a quota); they took turns, so it favours neither, and the verdict "+
-			"is of all these states together", fewerOrMore(gradual)))
+			"they share changed (a database that fills up, a disk, a quota); %s, so it favours neither, and the verdict is of all "+
+			"these states together", fewerOrMore(gradual), shared(pairs)))
 	case at > 0:
 		out = append(out, fmt.Sprintf("the machine changed: from pair %d of %d on both sides served %s "+
 			"(look for a CPU quota, throttling and neighbours); the verdict is of both states together",
@@ -49,6 +49,14 @@ func Limits(pairs []Pair) (out []string) {
 		}
 	}
 	return out
+}
+
+// shared says how both sides came to have alike of what changed bit by bit.
+func shared(pairs []Pair) string {
+	if pairs[0].Turn > 0 {
+		return "they took turns"
+	}
+	return "each was measured first as often as the other"
 }
 
 func fewerOrMore(by float64) string {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestLimits: a machine that is throttled halfway and a side that leaks are named; the usual noise,
@@ -83,6 +84,15 @@ func TestLimits(t *testing.T) {
 	}
 	if got := Limits(filling); len(got) != 1 || !strings.Contains(got[0], "served 35 % fewer requests in the last third") {
 		t.Errorf("a table that fills: %q", got)
+	}
+	if !strings.Contains(Limits(filling)[0], "each was measured first as often as the other") {
+		t.Errorf("one side at a time: %q", Limits(filling))
+	}
+	for i := range filling {
+		filling[i].Turn = 150 * time.Millisecond
+	}
+	if !strings.Contains(Limits(filling)[0], "they took turns") {
+		t.Errorf("by turns: %q", Limits(filling))
 	}
 	if got := Limits(nil); got != nil {
 		t.Errorf("no pairs: %q", got)

@@ -110,12 +110,21 @@ func (r Rules) guards() (n int) {
 			n++
 		}
 	}
+	if r.failing {
+		n++
+	}
 	return n
 }
 
 // guardShare is the part of a look's error rate that guards share: they only have to find what is
 // far beyond the margin.
 const guardShare = 0.1
+
+// failures is the one-sided level of the test of failed requests, which is a guard's, at a look's
+// two-sided level.
+func (r Rules) failures(level float64) float64 {
+	return level * guardShare / float64(max(1, r.guards())) / 2
+}
 
 // primary is what of a look's level is left for the metrics that decide.
 func (r Rules) primary(level float64) float64 {

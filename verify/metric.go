@@ -86,6 +86,18 @@ func (m Metric) worse(a, b float64) float64 {
 	return d
 }
 
+// Own turns a relative change for the worse, as results have it, into the part by which the metric
+// itself changed: throughput whose inverse rose by 100 % fell by 50 %. higher says that more is better.
+func Own(higher bool, worse float64) float64 {
+	if higher {
+		return worse / (1 + worse)
+	}
+	return worse
+}
+
+// own is Own of a change on the logarithmic scale.
+func (m Metric) own(worse float64) float64 { return Own(m.Higher, math.Expm1(worse)) }
+
 // Of returns a block's own value of the metric; NaN when it has none.
 func (m Metric) Of(b Block) float64 {
 	if m.Quantile > 0 {

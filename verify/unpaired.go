@@ -22,8 +22,11 @@ const LeastBlocks = 8
 func DecideAgainst(base, blocks []Block, r Rules) Result {
 	out := Single(blocks, r)
 	out.Metrics, out.Stored.Blocks = nil, len(base)
+	out.Looks = 1
 	drift, wide, known := drifted(base, blocks)
 	out.Stored.Drift = drift
+	a, b := answered(base), answered(blocks)
+	r.failing = a.failed+b.failed > 0
 	level := r.alpha()
 	var decided []judgement
 	judged := r
@@ -46,7 +49,7 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 		out.Metrics = append(out.Metrics, decided[i].verdict(significant, true))
 	}
 	out.conclude()
-	out.DecideFailures(failed(base), failed(blocks))
+	out.decideFailures(a, b, r.failures(level), true)
 	out.Warnings = append(out.Warnings,
 		"the baseline was measured at another time: other changes since then look like changes of the "+
 			"service (redline gate --base REF measures both together)",
@@ -57,7 +60,7 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 
 // Single is a result of blocks that nothing was compared with.
 func Single(blocks []Block, r Rules) Result {
-	out := Result{Schema: Schema, Verdict: Inconclusive, Alpha: r.alpha(), Looks: 1, Planned: 1,
+	out := Result{Schema: Schema, Verdict: Inconclusive, Alpha: r.alpha(), Planned: 1,
 		Warnings: []string{}, Metrics: []MetricResult{}, HeldUpBy: []string{},
 		Stored: &Stored{Launches: len(blocks)}}
 	out.AA.Different = []string{}
@@ -148,28 +151,4 @@ func negated(values []float64) []float64 {
 // widen takes in that by may be the machine's.
 func (j *judgement) widen(by float64) {
 	j.low, j.high, j.upper, j.mde = j.low-by, j.high+by, j.upper+by, j.mde+by
-}
-
-// failed returns the mean share of requests that failed.
-func failed(blocks []Block) (share float64) {
-	for _, b := range blocks {
-		share += b.Errors / float64(len(blocks))
-	}
-	return share
-}
-
-// mostErrors is by how much, in points, side B's share of failed requests may
-// exceed side A's.
-const mostErrors = 0.001
-
-// JudgeFailures judges a figure that no metric of speed covers: the shares of
-// requests that failed, of side a and side b.
-func (r *Result) DecideFailures(a, b float64) {
-	switch {
-	case b > a+mostErrors:
-		r.Verdict, r.Why = Regression, fmt.Sprintf("side b fails %s of its requests, side a %s", notation.Percent(b), notation.Percent(a))
-	case r.Verdict != Regression && max(a, b) > 0.01:
-		r.Verdict, r.Why = Invalid, fmt.Sprintf("%s of the requests fail on both sides, and failures "+
-			"cost other than answers do", notation.Percent(max(a, b)))
-	}
 }

@@ -19,13 +19,22 @@ var decisionScript string
 
 // decision is what the page of a session of ab or gate shows; web/page/src/decision.tsx reads it.
 type decision struct {
-	verify.Result
-	Basis   []string        `json:"basis"`   // what the verdict rests on, a line each
-	Decided []decidedMetric `json:"decided"` // a line for each of Metrics
+	inWords
+	// Second is the comparison with a second base, in the same words; null without one.
+	Second *inWords `json:"second"`
 	// Spectrum holds the latencies of all pairs' launches, a curve per side; none where no pair was measured.
 	Spectrum []rundata.Spectrum `json:"spectrum"`
 	// Observed is a launch of each side with all sources, after the decision; null without.
 	Observed *compared `json:"observed"`
+}
+
+// inWords is a result with what the page says of it.
+type inWords struct {
+	verify.Result
+	Basis   []string        `json:"basis"`   // what the verdict rests on, a line each
+	Decided []decidedMetric `json:"decided"` // a line for each of Metrics
+	// Detectable is the change in the first deciding metric that such sessions find; "-" if unknown.
+	Detectable string `json:"detectable"`
 }
 
 // decidedMetric is one metric in the words of the command line, with what each pair said.
@@ -34,6 +43,7 @@ type decidedMetric struct {
 	B       string    `json:"b"`
 	Change  string    `json:"change"`
 	Verdict string    `json:"verdict"`
+	Seen    string    `json:"seen"`    // the smallest change that would have been detected
 	Effects []float64 `json:"effects"` // of the pairs, in their order, + is worse
 }
 
@@ -43,22 +53,13 @@ type decidedMetric struct {
 // with profiles and traces, which shows where they differ; nil without. The only errors are those of w and of
 // figures that JSON cannot hold.
 func Decision(w io.Writer, r verify.Result, pairs []verify.Pair, observed *[2]Observed) error {
-	d := decision{Result: r, Basis: []string{}, Decided: []decidedMetric{}, Spectrum: []rundata.Spectrum{}}
-	d.Why = notation.Clean(r.Why)
+	d := decision{inWords: wordsOf(r, pairs), Spectrum: []rundata.Spectrum{}}
+	if second := r.AlsoAgainst; second != nil {
+		words := wordsOf(second.Result, nil) // its pairs are in its own directory
+		d.Second = &words
+	}
 	if observed != nil {
 		d.Observed = comparedOf(observed[0], observed[1])
-	}
-	for i := range d.Sides {
-		d.Sides[i] = notation.Clean(d.Sides[i])
-	}
-	for _, line := range render.Basis(r) {
-		d.Basis = append(d.Basis, notation.Clean(line))
-	}
-	for _, m := range r.Metrics {
-		d.Decided = append(d.Decided, decidedMetric{
-			A: render.Amount(m.A, m.Unit), B: render.Amount(m.B, m.Unit), Change: render.Effect(m),
-			Verdict: notation.Clean(render.Verdict(m)), Effects: effects(m.Name, pairs),
-		})
 	}
 	for side := range 2 {
 		if c, ok := spectrumOf(pairs, side); ok {
@@ -70,6 +71,25 @@ func Decision(w io.Writer, r verify.Result, pairs []verify.Pair, observed *[2]Ob
 		return err
 	}
 	return page{title: "redline " + string(r.Verdict), script: decisionScript, data: d, fallback: text.Bytes()}.write(w)
+}
+
+// wordsOf words a result.
+func wordsOf(r verify.Result, pairs []verify.Pair) inWords {
+	d := inWords{Result: r, Basis: []string{}, Decided: []decidedMetric{}, Detectable: render.Detectable(r)}
+	d.Why = notation.Clean(r.Why)
+	for i := range d.Sides {
+		d.Sides[i] = notation.Clean(d.Sides[i])
+	}
+	for _, line := range render.Basis(r) {
+		d.Basis = append(d.Basis, notation.Clean(line))
+	}
+	for _, m := range r.Metrics {
+		d.Decided = append(d.Decided, decidedMetric{
+			A: render.Amount(m.A, m.Unit), B: render.Amount(m.B, m.Unit), Change: render.Effect(m), Seen: render.Seen(m),
+			Verdict: notation.Clean(render.Verdict(m)), Effects: effects(m.Name, pairs),
+		})
+	}
+	return d
 }
 
 // effects returns each pair's relative change of a metric, on the logarithmic scale with + as

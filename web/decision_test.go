@@ -145,3 +145,52 @@ func TestDecisionOfNothing(t *testing.T) {
 		t.Errorf("%q", s.Texts)
 	}
 }
+
+// TestDecisionAgainstBaseline: the page of a comparison with stored launches has its metrics, and promises no error rate.
+func TestDecisionAgainstBaseline(t *testing.T) {
+	t.Parallel()
+	_, pairs := session("")
+	var base, now []verify.Block
+	for _, p := range pairs {
+		p.A.Values[verify.MachineYardstick], p.B.Values[verify.MachineYardstick] = 3e6, 3e6
+		base, now = append(base, p.A), append(now, p.B)
+	}
+	r := verify.DecideAgainst(base, now, verify.Rules{Metrics: verify.Metrics(false)})
+	var b bytes.Buffer
+	must(t, web.Decision(&b, r, nil, nil))
+	s := show(t, "baseline", b.String(), ".brand", ".figures dt", ".figures dd", ".decided th[scope=row]",
+		".decided .interval", ".shelf .note")
+	if rows := s.Texts[".decided th[scope=row]"]; len(rows) < 3 || rows[0] != "cpu per request" ||
+		!strings.Contains(s.Texts[".decided .interval"][0], "worse") {
+		t.Errorf("metrics %q, effects %q", rows, s.Texts[".decided .interval"])
+	}
+	if figures := s.Texts[".figures dt"]; !slices.Equal(figures, []string{"launches", "of the baseline", "false regressions"}) ||
+		!slices.Equal(s.Texts[".figures dd"], []string{"20", "20", "unknown"}) {
+		t.Errorf("figures %q: %q", figures, s.Texts[".figures dd"])
+	}
+	if text := strings.Join(slices.Concat(s.Texts[".brand"], s.Texts[".shelf .note"]), "\n"); strings.Contains(text, "pair") {
+		t.Errorf("there are no pairs: %q", text)
+	}
+}
+
+// TestDecisionAgainstSecondBase: a regression against the last release is on the page with its own metrics.
+func TestDecisionAgainstSecondBase(t *testing.T) {
+	t.Parallel()
+	second, pairs := session("")
+	for i := range pairs {
+		pairs[i].B = pairs[i].A
+	}
+	r := verify.Decide(pairs, nil, 4, verify.Rules{Metrics: verify.Metrics(false), Seed: 1}).Also("v1.2", second)
+	var b bytes.Buffer
+	must(t, web.Decision(&b, r, pairs, nil))
+	s := show(t, "second", b.String(), "h1", "#second-title", "#second-title ~ .note", "#second-title ~ .scroll th[scope=row]",
+		"#second-title ~ .scroll .interval", ".decided th[scope=row]")
+	if !slices.Equal(s.Texts["h1"], []string{"regression"}) || !slices.Equal(s.Texts["#second-title"], []string{"Also against v1.2"}) ||
+		!strings.HasPrefix(strings.Join(s.Texts["#second-title ~ .note"], ""), "regression: worse: cpu per request") {
+		t.Errorf("%q", s.Texts)
+	}
+	if rows := s.Texts["#second-title ~ .scroll th[scope=row]"]; len(rows) < 3 || len(s.Texts[".decided th[scope=row]"]) != 2*len(rows) ||
+		!strings.HasPrefix(s.Texts["#second-title ~ .scroll .interval"][0], "10") {
+		t.Errorf("metrics %q, effects %q", rows, s.Texts["#second-title ~ .scroll .interval"])
+	}
+}

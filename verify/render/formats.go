@@ -59,6 +59,28 @@ func fenced(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
+// judgedMetric is a metric in a report without tables, which names what it was compared with.
+type judgedMetric struct {
+	verify.MetricResult        // its Name is unique in the report
+	name, base          string // the metric's own name
+}
+
+// judged returns the metrics of a result, and those of the comparison with a second base unless that
+// measured nothing.
+func judged(r verify.Result) (out []judgedMetric) {
+	for _, m := range r.Metrics {
+		out = append(out, judgedMetric{m, m.Name, "the base"})
+	}
+	if second := r.AlsoAgainst; second != nil && !measuredNothing(second.Result) {
+		for _, m := range second.Result.Metrics {
+			name := m.Name
+			m.Name = "against " + second.Base + ": " + name
+			out = append(out, judgedMetric{m, name, second.Base})
+		}
+	}
+	return out
+}
+
 // JUnit writes a result as JUnit XML: a test case per deciding metric, failed by a
 // regression and in error if it was not decided, because CI systems show either as
 // not passed. Advisory metrics are skipped tests unless they pass. The error is the
@@ -108,9 +130,9 @@ func JUnit(w io.Writer, r verify.Result) error {
 	// The session is a case of its own: an invalid one has no metric that could
 	// fail.
 	add("session", r.Verdict, false, r.Why)
-	for _, m := range r.Metrics {
+	for _, m := range judged(r) {
 		add(m.Name, m.Verdict, m.Advisory && !(m.Guard && m.Verdict == verify.Regression),
-			fmt.Sprintf("%s; margin %s; %s", change(m), notation.Bound(m.Margin), m.Why))
+			fmt.Sprintf("%s; margin %s; %s", change(m.MetricResult), notation.Bound(m.Margin), m.Why))
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -151,13 +173,13 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 	rules, results := []rule{}, []result{}
 	var at location
 	at.Physical.Artifact.URI = reference(about)
-	metrics := r.Metrics
+	metrics := judged(r)
 	if r.Verdict == verify.Invalid {
 		metrics = nil // that metrics were not measured follows from why
 	}
-	failed := false
+	failed, open := false, false
 	for _, m := range metrics {
-		rules = append(rules, rule{m.Name, text{"relative change of " + m.Name + " against the base"}})
+		rules = append(rules, rule{m.Name, text{"relative change of " + m.name + " against " + m.base}})
 		// SARIF has error, warning and note; what passed is not reported at all.
 		level := ""
 		switch {
@@ -168,12 +190,13 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 		default:
 			continue
 		}
-		failed = failed || level == "error"
+		failed, open = failed || level == "error", open || m.Verdict == verify.Inconclusive
 		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %s; %s",
-			m.Verdict, change(m), notation.Bound(m.Margin), m.Why)}, []location{at}})
+			m.Verdict, change(m.MetricResult), notation.Bound(m.Margin), m.Why)}, []location{at}})
 	}
-	// A regression that no metric shows: side b fails requests.
-	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression && !failed || r.Verdict == verify.Inconclusive && len(results) == 0 {
+	// A regression that no metric shows: side b fails requests. Nor does one that decides show each
+	// session that is undecided.
+	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression && !failed || r.Verdict == verify.Inconclusive && !open {
 		rules = append(rules, rule{"session", text{"whether the comparison could be made"}})
 		level := map[bool]string{false: "error", true: "warning"}[r.Tolerated]
 		results = append(results, result{"session", level, text{string(r.Verdict) + ": " + r.Why}, []location{at}})
@@ -220,13 +243,13 @@ func Annotations(w io.Writer, r verify.Result) error {
 	case verify.Invalid:
 		command("error", string(r.Verdict), r.Why)
 	}
-	for _, m := range r.Metrics {
+	for _, m := range judged(r) {
 		if m.Verdict == verify.Regression {
 			level := "error"
 			if m.Advisory && !m.Guard {
 				level = "warning"
 			}
-			command(level, m.Name, fmt.Sprintf("%s; margin %s", change(m), notation.Bound(m.Margin)))
+			command(level, m.Name, fmt.Sprintf("%s; margin %s", change(m.MetricResult), notation.Bound(m.Margin)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

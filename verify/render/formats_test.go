@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"io"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,20 @@ func TestIntervalsNameTheirConfidence(t *testing.T) {
 	}
 }
 
+// TestOwnScale: what can be detected of throughput and what is excluded are of itself, as its change is.
+func TestOwnScale(t *testing.T) {
+	r, worst := mixed(), 0.25
+	r.Verdict, r.Confidence, r.AA.MDE = verify.Pass, 0.98, 1.0/9
+	r.Metrics = []verify.MetricResult{{Name: "throughput", Higher: true, Margin: 0.3, Verdict: verify.Pass, A: 9000, B: 8900, Unit: "1/s",
+		MDE: 1, Worst: &worst}}
+	text := written(t, func(w io.Writer) error { return Text(w, r) })
+	for _, want := range []string{"  50.0 %  ", "worse by at most: throughput 20.0 %", "detect changes of 10.0 %"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 // TestChangesInWords: one direction for all metrics, and the metric's own size for one where more is better.
 func TestChangesInWords(t *testing.T) {
 	for _, c := range []struct {
@@ -115,8 +130,18 @@ func TestSecondBase(t *testing.T) {
 			t.Errorf("got\n%s", text)
 		}
 	}
-	if text := written(t, func(w io.Writer) error { return SARIF(w, r, "s.yaml") }); !strings.Contains(text, `"error"`) {
-		t.Errorf("SARIF has no error:\n%s", text)
+	for format, c := range map[string]struct{ text, want string }{
+		"SARIF":       {written(t, func(w io.Writer) error { return SARIF(w, r, "s.yaml") }), `"ruleId": "against v1.2` + "`" + `: cpu_per_request"`},
+		"JUnit":       {written(t, func(w io.Writer) error { return JUnit(w, r) }), `name="against v1.2` + "`" + `: cpu_per_request"><failure`},
+		"annotations": {written(t, func(w io.Writer) error { return Annotations(w, r) }), "::error title=redline against v1.2`%3A cpu_per_request::6.1"},
+	} {
+		if text := regexp.MustCompile(`>\s+<`).ReplaceAllString(c.text, "><"); !strings.Contains(text, c.want) {
+			t.Errorf("%s has no %s:\n%s", format, c.want, c.text)
+		}
+	}
+	second.Verdict, second.Metrics = verify.Invalid, []verify.MetricResult{{Name: "rss", Verdict: verify.Inconclusive}}
+	if text := written(t, func(w io.Writer) error { return JUnit(w, mixed().Also("v1.2", second)) }); strings.Contains(text, "v1.2") {
+		t.Errorf("metrics of a second session that measured nothing:\n%s", text)
 	}
 	if text := written(t, func(w io.Writer) error { return Text(w, verify.Unchanged("v1.2")) }); strings.Contains(text, "detectable") ||
 		!strings.HasPrefix(text, "PASS: nothing was measured") {
@@ -269,6 +294,16 @@ func TestSARIF(t *testing.T) {
 	failing.Why, failing.Metrics = "side b fails 5 % of its requests", failing.Metrics[1:]
 	if got := read(failing); got["session"] != "error" || got["throughput"] != "warning" {
 		t.Errorf("a side that fails requests gives %v", got)
+	}
+	// Only an advisory metric is worse, and what keeps the session open is a guard that is missing.
+	open := mixed()
+	open.Verdict, open.Why, open.Metrics = verify.Inconclusive, "not decided: throughput", open.Metrics[2:]
+	if got := read(open); len(got) != 2 || got["session"] != "error" || got["p99"] != "warning" {
+		t.Errorf("an undecided session gives %v", got)
+	}
+	open.Metrics = mixed().Metrics[1:]
+	if got := read(open); len(got) != 2 || got["throughput"] != "warning" {
+		t.Errorf("an undecided metric gives %v", got)
 	}
 	if got := read(verify.Result{Verdict: verify.Pass}); len(got) != 0 {
 		t.Errorf("a pass gives %v", got)

@@ -58,15 +58,7 @@ func measuredNothing(r verify.Result) bool {
 // footing says what the verdict rests on: pairs, looks, the designed error rate,
 // and how side a differs from itself.
 func footing(r verify.Result) []string {
-	look := fmt.Sprintf("look %d of %d", r.Looks, r.Planned)
-	if r.Early {
-		look = "the first look, because they differ beyond doubt"
-	}
-	lines := []string{fmt.Sprintf("%d pairs of launches, %s; %s; false-regression rate by design: at most %s per session",
-		r.Pairs, method(r), look, notation.Bound(r.Alpha/2))}
-	if r.Stored != nil {
-		lines[0] = storedLine(*r.Stored)
-	}
+	lines := []string{measuredLine(r)}
 	if line := certainty(r); line != "" {
 		lines = append(lines, line)
 	}
@@ -89,7 +81,7 @@ func footing(r verify.Result) []string {
 		if r.AA.MDE > 0 {
 			line += fmt.Sprintf("; with this noise %d pairs detect changes of %s, and %s of "+
 				"simulated sessions report a regression of identical sides", r.Pairs,
-				notation.Tenths(r.AA.MDE), notation.Tenths(r.AA.FalsePositive))
+				Detectable(r), notation.Tenths(r.AA.FalsePositive))
 		}
 		lines = append(lines, line)
 	}
@@ -113,7 +105,7 @@ func certainty(r verify.Result) string {
 	var bounds []string
 	for _, m := range r.Metrics {
 		if m.Verdict == verify.Pass && m.Worst != nil && !m.Advisory {
-			bounds = append(bounds, fmt.Sprintf("%s %s", m.Name, notation.Tenths(max(0, *m.Worst))))
+			bounds = append(bounds, fmt.Sprintf("%s %s", m.Name, notation.Tenths(max(0, verify.Own(m.Higher, *m.Worst)))))
 		}
 	}
 	if len(bounds) > 0 {
@@ -190,11 +182,7 @@ func Change(higher bool, worse float64) string {
 
 // direction returns a change's amount in percent, and whether it is worse or better; "" for neither.
 func direction(higher bool, worse float64) (amount, word string) {
-	own := worse
-	if higher {
-		own = 1/(1+worse) - 1
-	}
-	amount = strings.TrimSuffix(notation.Tenths(math.Abs(own)), " %")
+	amount = strings.TrimSuffix(notation.Tenths(math.Abs(verify.Own(higher, worse))), " %")
 	switch {
 	case amount == "0.0":
 		return "0", ""
@@ -209,7 +197,7 @@ func seen(m verify.MetricResult) string {
 	if m.MDE <= 0 {
 		return "-"
 	}
-	return notation.Tenths(m.MDE)
+	return notation.Tenths(verify.Own(m.Higher, m.MDE))
 }
 
 // Verdict writes a metric's verdict, with the reason if it is not decided.
@@ -243,6 +231,24 @@ func warms(by float64) string {
 	}
 	return fmt.Sprintf("a request of both sides takes %s more CPU in the last third of a launch than in the first: something builds up "+
 		"(hint: a larger --block shows more of it)", notation.Tenths(by))
+}
+
+// measuredLine says how many launches there were, how they were measured and looked at, and how often
+// such a session errs.
+func measuredLine(r verify.Result) string {
+	if r.Stored != nil {
+		return storedLine(*r.Stored)
+	}
+	line := fmt.Sprintf("%s of launches, %s", notation.Counted(int64(r.Pairs), "pair", ""), method(r))
+	switch {
+	case r.Early:
+		line += "; the first look, because they differ beyond doubt"
+	case r.Looks > 0:
+		line += fmt.Sprintf("; look %d of %d", r.Looks, r.Planned)
+	default:
+		return line // nothing was decided
+	}
+	return line + fmt.Sprintf("; false-regression rate by design: at most %s per session", notation.Bound(r.Alpha/2))
 }
 
 // storedLine describes the comparison in one line.

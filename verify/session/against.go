@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/baseline"
 )
@@ -60,8 +61,8 @@ func (s *Against) Run(ctx context.Context) (verify.Result, error) {
 		}
 	}
 	if len(blocks) < verify.LeastBlocks {
-		return s.refused(blocks, fmt.Sprintf("there was time for %d launches; at least %d are needed for a "+
-			"verdict (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
+		return s.refused(blocks, fmt.Sprintf("there was time for %s; at least %d are needed for a "+
+			"verdict (hint: --max-time, --pairs)", notation.Counted(int64(len(blocks)), "launch", "launches"), verify.LeastBlocks)), nil
 	}
 	if s.Baseline == nil {
 		out := verify.Single(blocks, s.Rules)

@@ -105,6 +105,15 @@ func without(b *verify.Block, name string, yes bool) {
 	}
 }
 
+// TestAgainstWithoutTime: nothing was looked at, and the launch is counted in words.
+func TestAgainstWithoutTime(t *testing.T) {
+	s := &Against{Baseline: &baseline.Baseline{}, Rules: three(), MaxTime: 1, Measurer: &timed{rng: rand.New(rand.NewPCG(3, 4))}}
+	r, err := s.Run(context.Background())
+	if err != nil || r.Verdict != verify.Invalid || r.Looks != 0 || !strings.HasPrefix(r.Why, "there was time for 1 launch; at least 8") {
+		t.Errorf("%s (%s) after %d looks, %v", r.Verdict, r.Why, r.Looks, err)
+	}
+}
+
 // TestAgainstErrorRate: sessions without a change and on a machine that has not
 // drifted are hardly ever called a regression, and wider intervals cost only
 // passes.

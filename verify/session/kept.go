@@ -40,6 +40,7 @@ func RunValues(dir string) ([]verify.Value, error) {
 type Recorded struct {
 	Header  Header
 	Result  verify.Result
+	Pairs   []verify.Pair   // of both sides
 	Blocks  []verify.Block  // of side b
 	Metrics []verify.Metric // that it was judged by
 }
@@ -59,6 +60,7 @@ func ReadSession(dir string) (r Recorded, err error) {
 	if _, err := l.read(filepath.Join(dir, blocksFile)); err != nil {
 		return r, err
 	}
+	_, r.Pairs = l.Pairs()
 	r.Blocks = l.Blocks()
 	for _, m := range verify.Metrics(false) {
 		if slices.ContainsFunc(r.Result.Metrics, func(decided verify.MetricResult) bool { return decided.Name == m.Name }) {

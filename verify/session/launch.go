@@ -20,6 +20,8 @@ type Side struct {
 	Name   string // "a" or "b"
 	Plan   *scenario.Plan
 	Binary string
+	// Sum is part of the Binary's hash if no commit identifies it; empty otherwise.
+	Sum string
 	// Prepare, if set, is called with the plan of a block once the side's target is ready, before any
 	// load. An error ends the block as if the target had failed.
 	Prepare func(context.Context, *scenario.Plan) error

@@ -49,12 +49,17 @@ type Header struct {
 	Seed uint64          `json:"seed"`
 	Host record.Host     `json:"host"`
 
+	// Sums are those of the sides' binaries, as in Side; early versions did not note them.
+	Sums [2]string `json:"sums,omitzero"`
+
 	// Side b's version and circumstances, for later comparisons.
 	Begun   time.Time       `json:"begun,omitzero"`
 	Commit  revision.Commit `json:"b_commit,omitzero"`
 	Go      string          `json:"b_go_version,omitempty"` // empty unless it is a Go binary
 	Redline string          `json:"redline,omitempty"`      // version
 	Block   time.Duration   `json:"block_ns,omitempty"`     // measured time of each launch
+	// OwnEnv says that side b had an environment of its own, unlike other results of its commit.
+	OwnEnv bool `json:"b_own_environment,omitempty"`
 }
 
 // Log keeps the pairs of a session on disk, so that an interrupted one loses at
@@ -104,9 +109,15 @@ func locked(dir string, open func() (*Log, error)) (*Log, error) {
 	return l, nil
 }
 
-// Resume opens the log of an interrupted session. The header must have the same
-// sides, scenario and host; the session's own seed is returned. The session is
-// reserved for this process until Close or Finish.
+// ErrFinished is why a session with a result is not resumed: its looks have spent its error rate, and
+// further ones would spend it again.
+var ErrFinished = errors.New("the session has its result, and further looks would err more often than it states (hint: begin " +
+	"anew with another -o)")
+
+// Resume opens the log of an interrupted session; ErrFinished is for one that has a
+// result. The header must have the same sides, scenario, host and length of a block; the
+// session's own seed is returned. The session is reserved for this process until Close
+// or Finish.
 func Resume(dir string, h Header) (*Log, uint64, error) {
 	path := filepath.Join(dir, File)
 	if info, err := os.Stat(path); err == nil && info.Size() > record.MaxRunJSON {
@@ -132,21 +143,32 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 	if field := differs(old, h); field != "" {
 		return nil, 0, fmt.Errorf("resume %s: its %s is not that of this command", dir, field)
 	}
-	l, err := locked(dir, func() (*Log, error) { return open(dir) })
+	l, err := locked(dir, func() (*Log, error) {
+		if _, err := os.Stat(filepath.Join(dir, ResultFile)); err == nil {
+			return nil, fmt.Errorf("resume %s: %w", dir, ErrFinished)
+		}
+		return open(dir)
+	})
 	return l, old.Seed, err
 }
 
-// differs names the first field in which two sessions differ; "" if they are equal.
+// differs names the first field in which a session differs from an earlier one, a; "" if they are equal.
 func differs(a, b Header) string {
 	switch {
 	case a.A != b.A:
 		return "side a"
 	case a.B != b.B:
 		return "side b"
+	case a.Sums[0] != "" && a.Sums[0] != b.Sums[0]:
+		return "binary of side a"
+	case a.Sums[1] != "" && a.Sums[1] != b.Sums[1]:
+		return "binary of side b"
 	case !alike(a.Plan, b.Plan):
 		return "scenario"
 	case !alike(a.Host, b.Host):
 		return "host"
+	case a.Block > 0 && a.Block != b.Block: // early versions did not note it
+		return "--block"
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,54 @@ func TestResumeOfAnotherSchema(t *testing.T) {
 	}
 	if _, _, err := Resume(t.TempDir(), h); err == nil || !strings.Contains(err.Error(), "holds no session") {
 		t.Errorf("a directory without one: %v", err)
+	}
+}
+
+// TestResumeOfAFinishedSession: its error rate is spent, so that it is not continued; one that was interrupted is, with blocks
+// of the same length.
+func TestResumeOfAFinishedSession(t *testing.T) {
+	dir, h := sessionWith(t, wholeLine)
+	log, _, err := Resume(dir, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Finish(verify.Result{Schema: verify.Schema, Verdict: verify.Inconclusive}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Resume(dir, h); !errors.Is(err, ErrFinished) || !strings.Contains(err.Error(), "another -o") {
+		t.Errorf("a finished session goes on: %v", err)
+	}
+	if kept, err := ReadSession(dir); err != nil || len(kept.Pairs) != 1 || len(kept.Blocks) != 1 {
+		t.Errorf("%+v, %v", kept, err)
+	}
+}
+
+// TestResumeOfAnotherMeasurement: blocks of another length or of another binary are not mixed. Early sessions noted neither.
+func TestResumeOfAnotherMeasurement(t *testing.T) {
+	for _, c := range []struct {
+		then, now Header
+		differs   string
+	}{
+		{Header{Block: 2 * time.Second}, Header{Block: 2 * time.Second}, ""},
+		{Header{Block: 2 * time.Second}, Header{Block: time.Second}, "--block"},
+		{Header{Sums: [2]string{"x", "y"}}, Header{Sums: [2]string{"x", "y"}}, ""},
+		{Header{Sums: [2]string{"x", "y"}}, Header{Sums: [2]string{"z", "y"}}, "binary of side a"},
+		{Header{Sums: [2]string{"", "y"}}, Header{Sums: [2]string{"", "z"}}, "binary of side b"},
+		{Header{}, Header{Block: time.Second, Sums: [2]string{"x", "y"}}, ""},
+	} {
+		dir, h := filepath.Join(t.TempDir(), "s"), c.then
+		h.Plan, c.now.Plan = []byte(`{}`), []byte(`{}`)
+		log, err := Create(dir, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Close()
+		log, _, err = Resume(dir, c.now)
+		refused := err != nil && strings.Contains(err.Error(), "its "+c.differs+" is not that")
+		if refused != (c.differs != "") || err != nil && !refused {
+			t.Errorf("%+v resumed with %+v: %v", c.then, c.now, err)
+		}
+		log.Close()
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // otherwise with one side up at a time. An interrupted session continues as its log
 // says.
 func (s *Session) first(ctx context.Context) (verify.Pair, error) {
-	s.turn, s.apart = 0, ""
+	s.turn, s.apart, s.looks = 0, "", 0
 	if err := s.Resumable(); err != nil {
 		return verify.Pair{}, err
 	}
@@ -157,7 +157,7 @@ func (s *Session) early(ctx context.Context, pairs []verify.Pair, begun time.Tim
 	if !decided {
 		return pairs, verify.Result{Verdict: verify.Inconclusive}, nil
 	}
-	return pairs, s.completed(out, pairs), nil
+	return pairs, s.completed(out), nil
 }
 
 // sames is the number of pairs of side a with itself for which there is time, if one

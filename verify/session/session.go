@@ -50,6 +50,7 @@ type Session struct {
 	took  time.Duration // the last pair that was measured
 	each  int           // turns per side in a pair; 0 before there is a plan
 	plan  verify.Plan
+	looks int // taken
 }
 
 // Run measures until a look decides, or until the session's time or pairs are used
@@ -98,8 +99,8 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	dropped := s.drop(aa, pairs)
 	most := s.affordable(pairs, begun, spent)
 	if least := s.Rules.Least(); most < least {
-		return s.refused(aa, pairs, fmt.Sprintf("there is time for %d pairs; at least %d are needed for a "+
-			"verdict (hint: --max-time)", most, least)), nil
+		return s.refused(aa, pairs, fmt.Sprintf("there is time for %s; at least %d are needed for a "+
+			"verdict (hint: --max-time)", notation.Counted(int64(most), "pair", ""), least)), nil
 	}
 	s.Rules = s.Rules.Plan(most)
 	s.announce(most)
@@ -207,20 +208,14 @@ func (s *Session) affordable(pairs []verify.Pair, begun time.Time, each time.Dur
 	return max(most, s.Log.count(compared))
 }
 
-// decide decides on the pairs, and on failed requests, which no performance metric
-// covers.
+// decide decides on the pairs.
 func (s *Session) decide(pairs, aa []verify.Pair, look int) verify.Result {
-	return s.completed(verify.Decide(pairs, aa, look, s.Rules), pairs)
+	s.looks = look
+	return s.completed(verify.Decide(pairs, aa, look, s.Rules))
 }
 
-// completed adds to a decision what it does not cover: failed requests, and how the pairs
-// were measured.
-func (s *Session) completed(out verify.Result, pairs []verify.Pair) verify.Result {
-	var a, b float64
-	for _, p := range pairs {
-		a, b = a+p.A.Errors/float64(len(pairs)), b+p.B.Errors/float64(len(pairs))
-	}
-	out.DecideFailures(a, b)
+// completed adds to a decision how the pairs were measured.
+func (s *Session) completed(out verify.Result) verify.Result {
 	out.Turn, out.Apart = s.turn, s.apart
 	return out
 }
@@ -249,8 +244,8 @@ func (s *Session) describe(p Progress) {
 func (s *Session) refused(aa, pairs []verify.Pair, why string) verify.Result {
 	out := verify.Decide(nil, nil, 1, s.Rules)
 	out.Verdict, out.Why, out.Pairs, out.AA.Pairs = verify.Invalid, why, len(pairs), len(aa)
-	out.Turn, out.Apart = s.turn, s.apart
-	return out
+	out.Looks, out.Confidence, out.HeldUpBy = s.looks, 0, []string{}
+	return s.completed(out)
 }
 
 // invalid returns why a block of the pairs does not count; "" if all do.

@@ -120,8 +120,14 @@ func TestSimulatedFaultsNeverPass(t *testing.T) {
 			if s.Name == "b" {
 				b.Errors = 0.02
 			}
-		}), verify.Regression, "side b fails 2.0 %"},
-		"both fail": {with(func(_ Side, _ int, b *verify.Block) { b.Errors = 0.5 }), verify.Invalid, "50 % of the requests fail"},
+		}), verify.Regression, "side b fails 2.0 % of its requests, side a 0 %"},
+		"both fail": {with(func(_ Side, _ int, b *verify.Block) { b.Errors = 0.5 }), verify.Invalid,
+			"side b fails 50 % of its requests, side a 50 %, and failures cost"},
+		"side a fails": {with(func(s Side, _ int, b *verify.Block) {
+			if s.Name == "a" {
+				b.Errors = 0.05
+			}
+		}), verify.Invalid, "side b fails 0 % of its requests, side a 5.0 %"},
 		"metric missing at times": {with(func(_ Side, n int, b *verify.Block) {
 			if n%5 == 0 {
 				delete(b.Values, "cpu_per_request")
@@ -133,6 +139,9 @@ func TestSimulatedFaultsNeverPass(t *testing.T) {
 		r, err := s.Run(context.Background())
 		if err != nil || r.Verdict != c.verdict || !strings.Contains(r.Why, c.why) {
 			t.Errorf("%s: %s (%s), %v", name, r.Verdict, r.Why, err)
+		}
+		if r.Verdict != verify.Inconclusive && len(r.HeldUpBy) > 0 {
+			t.Errorf("%s: %s, held up by %q", name, r.Verdict, r.HeldUpBy)
 		}
 	}
 	crash := drawn(0)
@@ -148,8 +157,12 @@ func TestSimulatedFaultsNeverPass(t *testing.T) {
 	}
 	hurried := drawn(0)
 	hurried.MaxTime = time.Nanosecond
-	if r, err := hurried.Run(context.Background()); err != nil || r.Verdict != verify.Invalid || !strings.Contains(r.Why, "--max-time") {
+	r, err := hurried.Run(context.Background())
+	if err != nil || r.Verdict != verify.Invalid || !strings.Contains(r.Why, "--max-time") {
 		t.Errorf("without time: %s (%s), %v", r.Verdict, r.Why, err)
+	}
+	if r.Looks > 0 || r.Confidence > 0 || len(r.HeldUpBy) > 0 {
+		t.Errorf("without time: %d looks at a confidence of %v, held up by %q", r.Looks, r.Confidence, r.HeldUpBy)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/baseline"
 	"github.com/redline-go/redline/verify/render"
 	"github.com/redline-go/redline/verify/session"
 	"github.com/redline-go/redline/web"
@@ -41,8 +42,10 @@ type compareFlags struct {
 	observed *[2]web.Observed
 
 	baseline, saveBaseline string
-	undecided              string // what gate makes of an inconclusive session
-	unkept                 bool   // not added to the history: another session adds side b
+	undecided              string             // what gate makes of an inconclusive session
+	unkept                 bool               // not added to the history: another session adds side b
+	followed               bool               // another session decides as well: --resume takes over the result of this one
+	launches               *baseline.Baseline // of side b, for --save-baseline
 }
 
 // register adds the flags of a verb, whose own come first, under the heading Comparison.
@@ -147,7 +150,15 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	if err != nil {
 		return err
 	}
-	return f.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, name)
+	return f.conclude(cmd, result, name)
+}
+
+// conclude stores the baseline and prints the result.
+func (f *compareFlags) conclude(cmd *cobra.Command, r verify.Result, name string) error {
+	if err := f.storeBaseline(cmd.ErrOrStderr(), r.Verdict); err != nil {
+		return err
+	}
+	return f.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), r, name)
 }
 
 // decide runs a session and keeps its result.
@@ -168,35 +179,62 @@ func (f *compareFlags) decide(cmd *cobra.Command, plan *scenario.Plan, name stri
 		if *into, *words, err = sides[i].prepare(cmd.Context(), plan, "ab"[i:i+1], c.builder); err != nil {
 			return result, c.unmeasured(fmt.Errorf("side %s: %w", "ab"[i:i+1], err))
 		}
+		c.header.Sums[i] = into.Sum
 	}
 	if len(sides[1].env) > 0 {
 		if f.saveBaseline != "" {
 			return result, errors.New("--save-baseline stores a version as it is, and --env-b changes it (hint: put the environment " +
 				"into the scenario)")
 		}
-		c.own = true
+		c.header.OwnEnv = true
 	}
 	if err := c.describe(sides[1], s.B); err != nil {
 		return result, err
 	}
-	if s.Log, s.Rules.Seed, err = f.log(c.header); err != nil {
-		return result, err
-	}
-	defer s.Log.Close()
-	if err := s.Resumable(); err != nil {
-		return result, fmt.Errorf("resume %s: %w", f.Out, err)
-	}
-	c.foresee()
-	if result, err = s.Run(cmd.Context()); err != nil {
-		return result, c.cutShort(err)
-	}
-	if err := c.finish(&result, s.Log); err != nil {
+	if result, err = c.run(s); err != nil {
 		return result, err
 	}
 	if f.html != "" && result.Verdict != verify.Invalid {
 		f.observed = c.observe(s.A, s.B)
 	}
 	return result, nil
+}
+
+// run runs a session, or continues it, and keeps its result.
+func (c *comparison) run(s *session.Session) (result verify.Result, err error) {
+	s.Log, s.Rules.Seed, err = c.f.log(c.header)
+	if c.f.followed && errors.Is(err, session.ErrFinished) {
+		return c.takeOver(err)
+	}
+	if err != nil {
+		return result, err
+	}
+	defer s.Log.Close()
+	if err := s.Resumable(); err != nil {
+		return result, fmt.Errorf("resume %s: %w", c.f.Out, err)
+	}
+	c.foresee()
+	if result, err = s.Run(c.ctx); err != nil {
+		return result, c.cutShort(err)
+	}
+	err = c.finish(&result, s.Log)
+	return result, err
+}
+
+// takeOver returns the result of a session that ended before the one that follows it was interrupted.
+// finished is returned for one that cannot be followed.
+func (c *comparison) takeOver(finished error) (verify.Result, error) {
+	kept, err := session.ReadSession(c.f.Out)
+	if err != nil {
+		return kept.Result, err
+	}
+	if kept.Result.Verdict == verify.Invalid {
+		return kept.Result, finished
+	}
+	c.progress.Note("%s has its result", c.f.Out)
+	kept.Result.Tolerated = c.f.tolerates(kept.Result)
+	c.f.measured, c.f.launches = kept.Pairs, c.baseline(kept.Blocks)
+	return kept.Result, nil
 }
 
 // log opens the session's directory, new or begun earlier.

@@ -38,6 +38,7 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 	if s.B, c.header.B, err = measured.prepare(cmd.Context(), plan, "b", c.builder); err != nil {
 		return c.unmeasured(fmt.Errorf("side b: %w", err))
 	}
+	c.header.Sums[1] = s.B.Sum
 	if err := c.describe(measured, s.B); err != nil {
 		return err
 	}
@@ -65,6 +66,9 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 	if err := c.finish(&result, s.Log); err != nil {
 		return err
 	}
+	if err := f.storeBaseline(cmd.ErrOrStderr(), result.Verdict); err != nil {
+		return err
+	}
 	if base == nil && result.Verdict != verify.Invalid {
 		return f.printAlone(cmd.OutOrStdout(), result)
 	}
@@ -81,24 +85,4 @@ func (f *compareFlags) printAlone(w io.Writer, r verify.Result) error {
 		inert.Fprintf(t, "%s\t%s\n", m.Name, notation.Quantity(m.B, m.Unit))
 	}
 	return t.Flush()
-}
-
-// saveBaseline stores the blocks of side b, unless no later session may be compared
-// with them: those of an invalid session, and those of a version that is worse than
-// its counterpart, which would let the service become slower step by step.
-func (c *comparison) saveBaseline(r verify.Result, blocks []verify.Block) error {
-	if c.f.saveBaseline == "" {
-		return nil
-	}
-	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression {
-		c.progress.Note("%s is not written: the verdict is %s", c.f.saveBaseline, r.Verdict)
-		return nil
-	}
-	b := baseline.Baseline{Saved: c.header.Begun, Redline: c.header.Redline, Side: c.header.B, Commit: c.header.Commit,
-		Circumstances: c.now, Blocks: blocks}
-	if err := b.Save(c.f.saveBaseline); err != nil {
-		return err
-	}
-	c.progress.Note("baseline of %d launches saved in %s", len(blocks), c.f.saveBaseline)
-	return nil
 }

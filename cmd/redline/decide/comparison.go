@@ -41,7 +41,6 @@ type comparison struct {
 	store       *history.Store         // nil keeps nothing
 	kind        history.Kind
 	reservation *disk.Reservation // nil for a session that is resumed
-	own         bool              // side b has an environment of its own, unlike other results of its commit
 }
 
 // begin checks the flags and prepares the session; the caller must close it.
@@ -151,8 +150,8 @@ func (c *comparison) foresee() {
 		return
 	}
 	c.progress.Note("in %s this machine can detect changes of %s or more in %s, judging by the noise of %s; the margin is %s",
-		notation.Time(most), notation.Tenths(mde), m.Name,
-		notation.Counted(int64(len(earlier)), "earlier session", "earlier sessions"), notation.Tenths(m.Margin))
+		notation.Time(most), notation.Tenths(verify.Own(m.Higher, mde)), m.Name,
+		notation.Counted(int64(len(earlier)), "earlier session", "earlier sessions"), notation.Tenths(verify.Own(m.Higher, m.Margin)))
 }
 
 // cutShort is the exit of a session that ended with an error.
@@ -175,28 +174,26 @@ func (c *comparison) unmeasured(err error) error {
 	return errors.Join(err, c.f.report(c.stderr, verify.Result{Schema: verify.Schema, Verdict: verify.Invalid, Why: err.Error()}, c.about))
 }
 
-// finish keeps the measurement: in the session's directory, as a baseline, in
-// the history.
+// finish keeps the measurement: in the session's directory, in the history, and
+// for storeBaseline.
 func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	c.progress.Close()
 	r.Sides = [2]string{c.header.A, c.header.B}
 	r.Tolerated = c.f.tolerates(*r)
 	if n := c.launcher.Repeated; n > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches repeated: the generator could not keep up", n))
+		r.Warnings = append(r.Warnings, notation.Counted(int64(n), "launch", "launches")+" repeated: the generator could not keep up")
 	}
 	_, c.f.measured = log.Pairs()
 	if err := log.Finish(*r); err != nil {
 		return err
 	}
 	c.progress.Note("kept in %s", c.f.Out)
-	if err := c.saveBaseline(*r, log.Blocks()); err != nil {
-		return err
-	}
+	c.f.launches = c.baseline(log.Blocks())
 	switch {
 	case c.store == nil || c.f.unkept:
 	case r.Verdict == verify.Invalid:
 		c.progress.Note("not added to the history: the session is invalid")
-	case c.own:
+	case c.header.OwnEnv:
 		c.progress.Note("not added to the history: side b has its own environment, unlike other results of its commit")
 	default:
 		kept, err := history.FromSession(c.f.Out, c.header, log.Blocks(), c.rules.Metrics, r.Turn, c.kind)

@@ -128,9 +128,10 @@ func (g *gate) run(cmd *cobra.Command, plan *scenario.Plan, name string) error {
 			return err
 		}
 		if same {
-			return g.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), verify.Unchanged(g.base), name)
+			return g.conclude(cmd, verify.Unchanged(g.base), name)
 		}
 	}
+	g.followed = g.also != ""
 	result, err := g.decide(cmd, plan, name, sides(g.base), history.Gate)
 	if err != nil {
 		return err
@@ -144,14 +145,14 @@ func (g *gate) run(cmd *cobra.Command, plan *scenario.Plan, name string) error {
 		result = result.Also(g.also, cumulative)
 		result.Tolerated = g.tolerates(result)
 	}
-	return g.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, name)
+	return g.conclude(cmd, result, name)
 }
 
 // second returns the flags of the session with the second revision. Its directory lies next to the
 // first's, which already keeps the results of the work tree.
 func (g *gate) second() compareFlags {
 	f := g.compareFlags
-	f.Out, f.saveBaseline, f.unkept, f.html = filepath.Clean(f.Out)+"-also", "", true, ""
+	f.Out, f.saveBaseline, f.unkept, f.followed, f.html = filepath.Clean(f.Out)+"-also", "", true, false, ""
 	_, err := os.Stat(filepath.Join(f.Out, session.File))
 	f.resume = f.resume && err == nil
 	return f

@@ -77,7 +77,7 @@ func (s side) words(plan *scenario.Plan, built revision.Built) string {
 	return strings.Join(parts, " ")
 }
 
-// executable identifies the file that a command runs by part of its hash, so that
+// executable identifies the file that a command runs, or that was built, by part of its hash, so that
 // a binary rebuilt between an interrupt and --resume counts as another side;
 // empty if there is no such file.
 func executable(command []string) []string {
@@ -176,5 +176,8 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 	}
 	built, err := b.build(ctx, sources, name, own.Target.BuildFlags...)
 	out.Binary = built.Binary
+	if built.Dirty || built.Commit == "" { // else the commit identifies it, in a worktree at any path
+		out.Sum = strings.Join(executable([]string{built.Binary}), "")
+	}
 	return out, s.words(&own, built), err
 }

@@ -38,6 +38,34 @@ func TestRebuiltSide(t *testing.T) {
 	}
 }
 
+// TestRebuiltPackage: a commit identifies what was built of it, and a work tree with changes does not.
+func TestRebuiltPackage(t *testing.T) {
+	dir, sources := t.TempDir(), revision.Sources{Package: "./svc"}
+	sum := func(content, commit string, dirty bool) string {
+		built := revision.Built{Binary: filepath.Join(dir, "target-b"), Commit: commit, Dirty: dirty}
+		if err := os.WriteFile(built.Binary, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		b := builder{done: map[revision.Sources]revision.Built{sources: built}}
+		prepared, _, err := side{build: "./svc"}.prepare(t.Context(), &scenario.Plan{}, "b", b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return prepared.Sum
+	}
+	if one := sum("one", "0123456789abcdef", false); one != "" {
+		t.Errorf("of a commit, which another folder gives another binary: %s", one)
+	}
+	for _, commit := range []string{"0123456789abcdef", ""} {
+		if one, two := sum("one", commit, true), sum("two", commit, true); one == two || one != sum("one", commit, true) {
+			t.Errorf("of a work tree at %q: %s, changed again %s", commit, one, two)
+		}
+	}
+	if sum("one", "", false) == "" {
+		t.Error("outside of git nothing identifies the binary")
+	}
+}
+
 // TestUndecided: an inconclusive session fails unless it is tolerated, and an invalid one always.
 func TestUndecided(t *testing.T) {
 	for _, c := range []struct {

@@ -78,7 +78,7 @@ error, or an experiment fails. 3: one is inconclusive. 130: interrupted.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&f.Quick, "quick", false, "few and short rounds: about 12 s per experiment; small effects stay inconclusive")
 	flags.BoolVar(&f.full, "full", false, "as many rounds as a verdict takes: about half a minute per experiment (the default)")
-	flags.BoolVar(&f.Resume, "resume", false, "skip experiments that already have a result")
+	flags.BoolVar(&f.Resume, "resume", false, "skip experiments that already have a result of the same kind")
 	flags.StringVar(&f.checkout, "checkout", ".", "use the checkout of redline that directory `DIR` is in")
 	flags.StringVarP(&f.Dir, "out", "o", labDir, "keep the results in directory `DIR`; a new result replaces the experiment's "+
 		"old one")

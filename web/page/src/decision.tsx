@@ -7,33 +7,36 @@ import { SpectrumChart } from "./spectrum";
 import { start } from "./start";
 
 interface Metric { name: string; estimate: number; low: number; high: number; margin: number; verdict: string; mde: number; advisory: boolean; guard?: boolean; a: number; b: number; unit: string; why: string }
-interface Decided { a: string; b: string; change: string; verdict: string; effects: number[] }
-interface Data {
-  verdict: string; why: string; sides: [string, string]; pairs: number; metrics: Metric[] | null; decided: Decided[]; basis: string[]; warnings: string[] | null; spectrum: Spectrum[];
+interface Decided { a: string; b: string; change: string; verdict: string; seen: string; effects: number[] }
+interface Result {
+  verdict: string; why: string; sides: [string, string]; pairs: number; metrics: Metric[] | null; decided: Decided[]; basis: string[]; warnings: string[] | null;
+  alpha: number; confidence?: number; looks: number; planned: number; early?: boolean; detectable: string; aa: { pairs: number; false_positive: number; mde: number; different: string[] | null };
+  baseline?: { blocks: number; launches: number }; // what side a is, if it was stored
+}
+interface Data extends Result {
+  spectrum: Spectrum[]; also_against?: { base: string }; second: Result | null;
   observed: { parts: Change[]; tail: Change[]; functions: Change[]; findings: Fate[]; flames: FlameSet; missing: string[]; warnings: string[] } | null;
-  alpha: number; confidence?: number; looks: number; planned: number; early?: boolean; aa: { pairs: number; false_positive: number; mde: number; different: string[] | null };
 }
 
 const sides = ["a", "b"] as const;
 const kinds: Record<string, string> = { regression: "found", improvement: "healthy", pass: "healthy" };
 
+// judged are the metrics of a result that has measured some; of nothing there is no effect.
+const judged = (r: Result) => (r.pairs > 0 || r.baseline ? r.metrics ?? [] : []);
+
 function Decision({ data }: { data: Data }) {
-  const metrics = data.pairs > 0 ? data.metrics ?? [] : []; // of nothing there is no effect
+  const metrics = judged(data), second = data.second;
   return (
     <>
       <a class="skip" href="#main">Skip to the figures</a>
       <header class={"headline " + (kinds[data.verdict] ?? "open")}><div class="inner">
-        <p class="brand"><b>redline</b> <span>two versions of a service, in pairs of launches</span></p>
+        <p class="brand"><b>redline</b> <span>{data.baseline ? "a service against a stored baseline" : "two versions of a service, in pairs of launches"}</span></p>
         <p class="eyebrow">Verdict</p>
         <h1 class="verdict">{data.verdict}</h1>
         <p class="lead">{inWords(data.why, metrics)}</p>
         <div class="pair compared">{sides.map((name, i) => data.sides[i] && <p key={name}><b class={"side side-" + name}>{name}</b> <code>{data.sides[i]}</code></p>)}</div>
         <dl class="figures">
-          <Figure name="pairs" value={count(data.pairs)} />
-          {data.pairs > 0 && <Figure name="looks" value={data.early ? "the first" : `${data.looks} of ${data.planned}`} />}
-          <Figure name="false regressions, by design" value={`≤ ${percent(data.alpha / 2)}`} />
-          {data.aa.mde > 0 && <Figure name="of identical sides, simulated" value={percent(data.aa.false_positive)} />}
-          {data.aa.mde > 0 && <Figure name="detectable change" value={percent(data.aa.mde)} />}
+          <Figures of={data} />
         </dl>
       </div></header>
       <main id="main" class="shelf">
@@ -44,8 +47,14 @@ function Decision({ data }: { data: Data }) {
                 columns: ["metric", "unit", "a", "b", "estimate", "low", "high", "margin", "mde", "verdict", "advisory"],
                 rows: metrics.map((m) => [m.name, m.unit, m.a, m.b, m.estimate, m.low, m.high, m.margin, m.mde, m.verdict, String(m.advisory)]),
               })} /></div>
-            <Metrics metrics={metrics} decided={data.decided} confidence={data.confidence ?? 0} />
+            <Metrics of={data} />
           </section>
+        )}
+        {second && (
+          <section aria-labelledby="second-title"><h2 id="second-title">Also against {data.also_against?.base}</h2>
+            <p class="note">{second.verdict}: {inWords(second.why, judged(second))}</p>
+            {judged(second).length > 0 && <Metrics of={second} />}
+            <div class="card"><ul class="plain">{second.basis.map((line, i) => <li key={i}>{line}</li>)}</ul></div></section>
         )}
         {data.spectrum.length === 2 && (
           <section aria-labelledby="latency-title"><h2 id="latency-title">Latency of both sides, all pairs together</h2>
@@ -78,6 +87,24 @@ function Observed({ of }: { of: NonNullable<Data["observed"]> }) {
   );
 }
 
+// Figures says how much was measured, and how often such a comparison errs.
+function Figures({ of }: { of: Result }) {
+  if (of.baseline) {
+    return <>
+      <Figure name="launches" value={count(of.baseline.launches)} />
+      {of.baseline.blocks > 0 && <Figure name="of the baseline" value={count(of.baseline.blocks)} />}
+      <Figure name="false regressions" value="unknown" />
+    </>;
+  }
+  return <>
+    <Figure name="pairs" value={count(of.pairs)} />
+    {(of.early || of.looks > 0) && <Figure name="looks" value={of.early ? "the first" : `${of.looks} of ${of.planned}`} />}
+    {(of.early || of.looks > 0) && <Figure name="false regressions, by design" value={`≤ ${percent(of.alpha / 2)}`} />}
+    {of.aa.mde > 0 && <Figure name="of identical sides, simulated" value={percent(of.aa.false_positive)} />}
+    {of.aa.mde > 0 && <Figure name="detectable change" value={of.detectable} />}
+  </>;
+}
+
 function Figure({ name, value }: { name: string; value: string }) {
   return <div><dt>{name}</dt><dd>{value}</dd></div>;
 }
@@ -91,7 +118,8 @@ function inWords(text: string, metrics: Metric[]): string {
 const written = (figure: string) => (figure === "-" ? "–" : figure);
 
 // Metrics draws each effect with its interval over the margin, and a dot for each pair.
-function Metrics({ metrics, decided, confidence }: { metrics: Metric[]; decided: Decided[]; confidence: number }) {
+function Metrics({ of }: { of: Result }) {
+  const metrics = judged(of), decided = of.decided, confidence = of.confidence ?? 0;
   const known = (m: Metric) => m.a > 0 && m.b > 0;
   return (
     <div class="card scroll"><table class="metrics decided">
@@ -104,9 +132,9 @@ function Metrics({ metrics, decided, confidence }: { metrics: Metric[]; decided:
         const kind = !known(m) ? "" : m.low > 0 ? "worse" : m.high < 0 ? "better" : "noise";
         return (
           <tr key={m.name}>
-            <th scope="row">{m.name.replaceAll("_", " ")}{m.guard ? <small> guard</small> : m.advisory && <small> advisory</small>}</th><td class="num" data-label="a">{written(d.a)}</td><td class="num" data-label="b">{written(d.b)}</td><td class="num" data-label="detectable">{m.mde > 0 ? percent(m.mde) : "–"}</td>
+            <th scope="row">{m.name.replaceAll("_", " ")}{m.guard ? <small> guard</small> : m.advisory && <small> advisory</small>}</th><td class="num" data-label="a">{written(d.a)}</td><td class="num" data-label="b">{written(d.b)}</td><td class="num" data-label="detectable">{written(d.seen)}</td>
             <td class="interval">{known(m) && (
-              <svg viewBox="0 0 100 22" preserveAspectRatio="none" role="img" aria-label={`${m.name}: ${d.change}, margin ${percent(m.margin)}, ${d.effects.length} pairs`}>
+              <svg viewBox="0 0 100 22" preserveAspectRatio="none" role="img" aria-label={`${m.name}: ${d.change}, margin ${percent(m.margin)}${d.effects.length > 0 ? `, ${d.effects.length} pairs` : ""}`}>
                 <rect class="margin" x={at(-m.margin)} width={at(m.margin) - at(-m.margin)} y="0" height="22" />
                 <line x1="50" x2="50" y1="0" y2="22" class="zero" />
                 {d.effects.map((e, k) => <rect class="pair-dot" key={k} x={at(e) - 0.25} y={13 + (k % 4) * 2} width="0.5" height="2.4" />)}
@@ -119,7 +147,7 @@ function Metrics({ metrics, decided, confidence }: { metrics: Metric[]; decided:
         );
       })}</tbody>
     </table>
-      <p class="note">Each bar is the interval of the change{confidence > 0 && `, which holds at ${+(100 * confidence).toFixed(1)}\u00a0%`}, with the estimate marked; the line is no change, better is to its left. The shaded area is the acceptable margin; a row spans three margins to either side, or as much as its interval needs. Each stroke below is one pair of launches.</p>
+      <p class="note">Each bar is the interval of the change{confidence > 0 && `, which holds at ${+(100 * confidence).toFixed(1)}\u00a0%`}, with the estimate marked; the line is no change, better is to its left. The shaded area is the acceptable margin; a row spans three margins to either side, or as much as its interval needs.{decided.some((d) => d.effects.length > 0) && " Each stroke below is one pair of launches."}</p>
     </div>
   );
 }
