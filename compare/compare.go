@@ -68,18 +68,17 @@ func Runs(a, b *record.Record) Comparison {
 	out.Warnings = append(out.Warnings, unlike(a.Run, b.Run)...)
 	for _, m := range []struct {
 		verify.Metric
-		of func(*record.Record) []float64
+		of func(*record.Record) figure
 	}{
-		{verify.Metric{Name: "cpu_per_request", Unit: "ns"}, func(r *record.Record) []float64 { return ratio(cpuWindows(r), served(r)) }},
-		{verify.Metric{Name: "throughput", Unit: "1/s", Higher: true},
-			func(r *record.Record) []float64 { return scaled(served(r), 1/r.Width(r.Run.Steady).Seconds()) }},
+		{verify.Metric{Name: "cpu_per_request", Unit: "ns"}, func(r *record.Record) figure { return per(cpuWindows(r), served(r)) }},
+		{verify.Metric{Name: "throughput", Unit: "1/s", Higher: true}, func(r *record.Record) figure { return per(served(r), seconds(r)) }},
 		{verify.Metric{Name: "p50", Unit: "ns"}, quantileWindows("p50")},
 		{verify.Metric{Name: "p99", Unit: "ns"}, quantileWindows("p99")},
 		{verify.Metric{Name: "allocs_per_request", Unit: "1"},
-			func(r *record.Record) []float64 { return ratio(metricSeries(r, "/gc/heap/allocs:objects"), served(r)) }},
+			func(r *record.Record) figure { return per(metricSeries(r, "/gc/heap/allocs:objects"), served(r)) }},
 		{verify.Metric{Name: "bytes_per_request", Unit: "bytes"},
-			func(r *record.Record) []float64 { return ratio(metricSeries(r, "/gc/heap/allocs:bytes"), served(r)) }},
-		{verify.Metric{Name: "rss", Unit: "bytes"}, func(r *record.Record) []float64 { return metricSeries(r, series.ProcessRSS) }},
+			func(r *record.Record) figure { return per(metricSeries(r, "/gc/heap/allocs:bytes"), served(r)) }},
+		{verify.Metric{Name: "rss", Unit: "bytes"}, func(r *record.Record) figure { return of(metricSeries(r, series.ProcessRSS)) }},
 	} {
 		reported := windows(m.Metric, m.of(a), m.of(b))
 		if m.Name == "throughput" && atARate(a.Run) && atARate(b.Run) {
@@ -99,30 +98,40 @@ func Runs(a, b *record.Record) Comparison {
 func most(list []verify.Change) []verify.Change { return list[:min(len(list), mostChanges)] }
 
 // windows compares the windows of a metric in both runs.
-func windows(m verify.Metric, a, b []float64) Metric {
+func windows(m verify.Metric, a, b figure) Metric {
 	out := Metric{Name: m.Name, Unit: m.Unit, Higher: m.Higher}
-	a, b = positive(a), positive(b)
-	if len(a) == 0 || len(b) == 0 {
+	if a.windows() == 0 || b.windows() == 0 {
 		out.Why = "it was not recorded in both runs"
 		return out
 	}
-	out.A, out.B = stat.Median(a), stat.Median(b)
+	wholeA, wholeB := a.over(0, a.windows(), stat.Median), b.over(0, b.windows(), stat.Median)
+	if !finite(wholeA) || !finite(wholeB) {
+		out.Why = "no request succeeded in one of the runs"
+		return out
+	}
+	if out.A, out.B = wholeA, wholeB; !(wholeA > 0 && wholeB > 0) {
+		out.Why = "it was zero in one of the runs"
+		return out
+	}
 	// For p50 a block takes the median of its windows: a few windows of fast requests would move a mean. Counts and costs
 	// add up, so they take the mean.
-	of := mean
+	sum := mean
 	if m.Name == "p50" {
-		of = stat.Median
+		sum = stat.Median
 	}
 	block := firstBlock
-	for max(len(a), len(b))/block > mostBlocks {
+	for max(a.windows(), b.windows())/block > mostBlocks {
 		block *= 2
 	}
-	for {
-		la, lb := logs(blocks(a, block, of)), logs(blocks(b, block, of))
+	for ; ; block *= 2 {
+		la, lb := logs(a.blocks(block, sum)), logs(b.blocks(block, sum))
 		if min(len(la), len(lb)) < leastBlocks {
-			out.Why = fmt.Sprintf("the runs are too short: uncorrelated blocks need at least %d windows "+
+			out.Why = fmt.Sprintf("the runs are too short: uncorrelated blocks, with a request in each, need at least %d windows "+
 				"each, and there are fewer than %d blocks", block, leastBlocks)
 			return out
+		}
+		if slices.ContainsFunc(slices.Concat(la, lb), func(v float64) bool { return !finite(v) }) {
+			continue // nothing ended in a block: it is too short for this load
 		}
 		ra, rb := stat.Lag1(la), stat.Lag1(lb)
 		out.Block, out.Lag1 = block, larger(ra, rb)
@@ -135,19 +144,10 @@ func windows(m verify.Metric, a, b []float64) Metric {
 			out.A, out.B = math.Exp(stat.Median(la)), math.Exp(stat.Median(lb)) // the values that the change is of
 			return out
 		}
-		block *= 2
 	}
 }
 
-// blocks sums up values in runs of n, leaving a short rest out.
-func blocks(values []float64, n int, of func([]float64) float64) (list []float64) {
-	for c := range slices.Chunk(values, n) {
-		if len(c) == n {
-			list = append(list, of(c))
-		}
-	}
-	return list
-}
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func mean(values []float64) float64 {
 	sum := 0.0
@@ -178,9 +178,4 @@ func larger(a, b float64) float64 {
 		return a
 	}
 	return b
-}
-
-// positive keeps the windows that hold a value above zero.
-func positive(values []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) })
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,21 +28,22 @@ func walk(rng *rand.Rand, n int, level, spread, r float64) []float64 {
 func TestWindows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	m := verify.Metric{Name: "cpu_per_request", Unit: "ns"}
-	r := windows(m, walk(rng, 600, 100e3, 0.05, 0), walk(rng, 600, 110e3, 0.05, 0))
+	r := windows(m, of(walk(rng, 600, 100e3, 0.05, 0)), of(walk(rng, 600, 110e3, 0.05, 0)))
 	if !r.Known || r.Low > 0.10 || r.High < 0.10 || r.High-r.Low > 0.03 || r.Block != firstBlock {
 		t.Errorf("10 %% more, independent windows: %+v", r)
 	}
 	m.Higher = true
-	if r := windows(m, walk(rng, 600, 100, 0.05, 0), walk(rng, 600, 80, 0.05, 0)); r.Estimate < 0.15 || r.Low <= 0 {
+	if r := windows(m, of(walk(rng, 600, 100, 0.05, 0)), of(walk(rng, 600, 80, 0.05, 0))); r.Estimate < 0.15 || r.Low <= 0 {
 		t.Errorf("a fifth less of what should be more: %+v", r)
 	}
-	if r := windows(m, walk(rng, 3000, 100, 0.05, 0.98), walk(rng, 3000, 100, 0.05, 0.98)); r.Known && r.Block <= firstBlock {
+	if r := windows(m, of(walk(rng, 3000, 100, 0.05, 0.98)), of(walk(rng, 3000, 100, 0.05, 0.98))); r.Known && r.Block <= firstBlock {
 		t.Errorf("correlated windows were taken as independent: %+v", r)
 	}
-	if r := windows(m, walk(rng, 50, 100, 0.05, 0), walk(rng, 600, 100, 0.05, 0)); r.Known || !strings.Contains(r.Why, "too short") {
+	short := windows(m, of(walk(rng, 50, 100, 0.05, 0)), of(walk(rng, 600, 100, 0.05, 0)))
+	if r := short; r.Known || !strings.Contains(r.Why, "too short") {
 		t.Errorf("five seconds: %+v", r)
 	}
-	if r := windows(m, nil, walk(rng, 600, 100, 0.05, 0)); r.Known || !strings.Contains(r.Why, "not recorded") {
+	if r := windows(m, of(nil), of(walk(rng, 600, 100, 0.05, 0))); r.Known || !strings.Contains(r.Why, "not recorded") {
 		t.Errorf("missing on one side: %+v", r)
 	}
 }
@@ -53,7 +55,7 @@ func TestIntervalCovers(t *testing.T) {
 	const rounds = 300
 	wrong, known := 0, 0
 	for range rounds {
-		r := windows(verify.Metric{}, walk(rng, 600, 100, 0.05, 0.7), walk(rng, 600, 100, 0.05, 0.7))
+		r := windows(verify.Metric{}, of(walk(rng, 600, 100, 0.05, 0.7)), of(walk(rng, 600, 100, 0.05, 0.7)))
 		if !r.Known {
 			continue
 		}
@@ -108,16 +110,56 @@ func TestMediansOfMixedWindows(t *testing.T) {
 		}
 		return list
 	}
-	r := windows(verify.Metric{Name: "p50", Unit: "ns"}, mixed(170e6, 0.02), mixed(101e6, 0.2))
+	r := windows(verify.Metric{Name: "p50", Unit: "ns"}, of(mixed(170e6, 0.02)), of(mixed(101e6, 0.2)))
 	if !r.Known || math.Abs(r.Estimate-(101.0/170-1)) > 0.02 || math.Abs(r.B/r.A-1-r.Estimate) > 0.01 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestWindowsWithoutRequests: at a few requests a second most windows are empty, and they count.
+func TestWindowsWithoutRequests(t *testing.T) {
+	const cost = 300e6 // of a request, ns, three windows long
+	slow := func(perSecond float64) (served, cpu []float64) {
+		rng := rand.New(rand.NewPCG(uint64(perSecond), 9))
+		served, cpu = make([]float64, 600), make([]float64, 600)
+		for i := range served {
+			if rng.Float64() < perSecond/10 {
+				served[i]++
+				for back := range min(3, i+1) {
+					cpu[i-back] += cost / 3
+				}
+			}
+		}
+		served[17], cpu[17] = math.NaN(), math.NaN() // a gap
+		return served, cpu
+	}
+	width := slices.Repeat([]float64{0.1}, 600)
+	a, cpuA := slow(3)
+	b, cpuB := slow(6)
+	r := windows(verify.Metric{Name: "throughput", Unit: "1/s", Higher: true}, per(a, width), per(b, width))
+	if !r.Known || math.Abs(r.A-3) > 0.5 || math.Abs(r.B-6) > 0.8 || r.High > -0.3 {
+		t.Errorf("3/s and 6/s: %+v", r)
+	}
+	r = windows(verify.Metric{Name: "cpu_per_request", Unit: "ns"}, per(cpuA, a), per(cpuB, b))
+	if math.Abs(r.A/cost-1) > 0.1 || math.Abs(r.B/cost-1) > 0.1 || r.Known && (r.Low > 0 || r.High < 0) {
+		t.Errorf("300 ms per request on both sides: %+v", r)
+	}
+	none := make([]float64, 600)
+	if r = windows(verify.Metric{Name: "throughput"}, per(a, width), per(none, width)); r.Known || r.B != 0 || r.Why == "" {
+		t.Errorf("a service that serves nothing: %+v", r)
+	}
+	if r = windows(verify.Metric{Name: "cpu_per_request"}, per(cpuA, a), per(none, none)); r.Known || !finite(r.B) || r.Why == "" {
+		t.Errorf("no CPU of no request: %+v", r)
+	}
+	if r = windows(verify.Metric{Name: "cpu_per_request"}, per(cpuA, a), per(cpuB, none)); r.Known || !finite(r.B) || r.Why == "" {
+		t.Errorf("CPU of no request: %+v", r)
 	}
 }
 
 // BenchmarkWindows compares 100,000 windows of either run.
 func BenchmarkWindows(b *testing.B) {
 	rng := rand.New(rand.NewPCG(3, 9))
-	one, two := walk(rng, 100_000, 100, 0.05, 0.7), walk(rng, 100_000, 101, 0.05, 0.7)
+	one, two := of(walk(rng, 100_000, 100, 0.05, 0.7)), of(walk(rng, 100_000, 101, 0.05, 0.7))
 	for b.Loop() {
 		windows(verify.Metric{Name: "p50"}, one, two)
 	}

@@ -19,9 +19,9 @@ func metricSeries(r *record.Record, name string) []float64 {
 	return r.Series(name, "", r.Run.Steady).Values
 }
 
-func quantileWindows(q string) func(*record.Record) []float64 {
-	return func(r *record.Record) []float64 {
-		return r.Series(series.LoadLatency, series.Labels("q", q), r.Run.Steady).Values
+func quantileWindows(q string) func(*record.Record) figure {
+	return func(r *record.Record) figure {
+		return of(r.Series(series.LoadLatency, series.Labels("q", q), r.Run.Steady).Values)
 	}
 }
 
@@ -56,23 +56,9 @@ func cpuWindows(r *record.Record) []float64 {
 	return nil
 }
 
-func ratio(a, b []float64) []float64 {
-	if len(a) != len(b) {
-		return nil
-	}
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = a[i] / b[i]
-	}
-	return out
-}
-
-func scaled(values []float64, by float64) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = v * by
-	}
-	return out
+// seconds returns the width of each window of the requests.
+func seconds(r *record.Record) []float64 {
+	return slices.Repeat([]float64{r.Width(r.Run.Steady).Seconds()}, len(metricSeries(r, series.LoadRequests)))
 }
 
 // mostChanges bounds the places that are listed, and leastChange, of the larger

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/notation"
@@ -22,7 +23,7 @@ const Schema = "redline.lab/1"
 // ResultsFile is where a session keeps its results, in its directory.
 const ResultsFile = "lab.json"
 
-// Results are all that was decided in one directory.
+// Results are all that was decided in one directory. Host and Go are those of most results; each has its own.
 type Results struct {
 	Schema  string      `json:"schema"`
 	Host    record.Host `json:"host"`
@@ -49,6 +50,9 @@ type Result struct {
 	Rounds int       `json:"rounds"`
 	Quick  bool      `json:"quick,omitempty"`
 	At     time.Time `json:"at"`
+	// Host and Go are what it was measured on.
+	Host record.Host `json:"host,omitzero"`
+	Go   string      `json:"go,omitempty"`
 }
 
 // maxResults bounds a file of results, in bytes.
@@ -80,14 +84,23 @@ func Read(dir string) (Results, error) {
 		return r, fmt.Errorf("%s: schema %q, want %q", path, r.Schema, Schema)
 	}
 	r.clean()
+	for i := range r.Results {
+		if one := &r.Results[i]; one.Go == "" { // of a redline that kept them once for all
+			one.Host, one.Go = r.Host, r.Go
+		}
+	}
 	return r, nil
 }
 
 // clean takes from the texts of a file what a terminal or a page would act on.
 func (r *Results) clean() {
-	texts := []*string{&r.Go, &r.Host.OS, &r.Host.Arch, &r.Host.Kernel, &r.Host.CPUModel}
+	of := func(version *string, h *record.Host) []*string {
+		return []*string{version, &h.OS, &h.Arch, &h.Kernel, &h.CPUModel}
+	}
+	texts := of(&r.Go, &r.Host)
 	for i := range r.Results {
 		one := &r.Results[i]
+		texts = append(texts, of(&one.Go, &one.Host)...)
 		texts = append(texts, &one.ID, &one.Claim, &one.Title, &one.Claimed, &one.Metric, &one.Why, (*string)(&one.Verdict))
 	}
 	for _, text := range texts {
@@ -110,9 +123,39 @@ func (r *Results) keep(dir string, one Result) error {
 	} else {
 		r.Results = append(r.Results, one)
 	}
+	r.settle()
 	return disk.WriteFile(dir, ResultsFile, func(w io.Writer) error {
 		encode := json.NewEncoder(w)
 		encode.SetIndent("", "  ")
 		return encode.Encode(r)
 	})
+}
+
+// settle takes the host and the version of Go of most results, the first of equally many.
+func (r *Results) settle() {
+	type made struct {
+		host    record.Host
+		version string
+	}
+	count, most := map[made]int{}, 0
+	for _, one := range r.Results {
+		count[made{one.Host, one.Go}]++
+	}
+	for _, one := range r.Results {
+		if n := count[made{one.Host, one.Go}]; n > most {
+			r.Host, r.Go, most = one.Host, one.Go, n
+		}
+	}
+}
+
+// elsewhere says on which other host, or with which other Go, a result was made than most; "" if on the same.
+func (r Results) elsewhere(one Result) string {
+	var other []string
+	if one.Host != r.Host && one.Host != (record.Host{}) {
+		other = append(other, strings.Join([]string{one.Host.CPUModel, one.Host.OS, one.Host.Kernel}, " "))
+	}
+	if one.Go != r.Go && one.Go != "" {
+		other = append(other, one.Go)
+	}
+	return strings.Join(other, ", ")
 }

@@ -2,10 +2,14 @@ package experiment
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/gobench"
 )
 
 const hostile = "x\x1b]0;owned\x07</td><script>owned()</script>|`\n::error::owned"
@@ -42,6 +46,58 @@ func TestResultsAreKept(t *testing.T) {
 		}
 		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v", text, err)
+		}
+	}
+}
+
+// TestOtherMachines: results of another host or Go keep them, and are told apart from most.
+func TestOtherMachines(t *testing.T) {
+	dir := t.TempDir()
+	old := `{"schema":"redline.lab/1","host":{"cpu_model":"EPYC","cpus":2},"go":"go1.26.8","results":[` +
+		`{"id":"E-atomic","verdict":"confirmed"},{"id":"A-ring","verdict":"confirmed"}]}`
+	if err := os.WriteFile(filepath.Join(dir, ResultsFile), []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := all.keep(dir, Result{ID: "D-router", Verdict: Smaller, Host: all.Host, Go: "go1.27.0"}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err = Read(dir); err != nil || all.Go != "go1.26.8" || all.Host.CPUModel != "EPYC" {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	said := map[string]string{}
+	for _, row := range Rows(Suite(), all) {
+		said[row.ID()] = row.Why()
+	}
+	if said["D-router"] != " (go1.27.0)" || said["A-ring"] != "" {
+		t.Errorf("%q and %q", said["D-router"], said["A-ring"])
+	}
+	for _, id := range []string{"E-atomic", "A-ring"} {
+		if err := all.keep(dir, Result{ID: id, Host: all.Host, Go: "go1.27.0"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all.Go != "go1.27.0" || all.elsewhere(all.Results[0]) != "" {
+		t.Errorf("all anew with another Go: %+v", all)
+	}
+}
+
+// TestWidenedByItsOwnMetric: only where the deciding metric itself differed is the interval wider, and by what is
+// detectable in it.
+func TestWidenedByItsOwnMetric(t *testing.T) {
+	report := &gobench.Report{Benchmarks: []gobench.Benchmark{{Metrics: []gobench.Metric{
+		{MetricResult: verify.MetricResult{Name: "p99-sec/op", Estimate: -0.1, Low: -0.2, High: -0.05, MDE: 0.5}},
+		{MetricResult: verify.MetricResult{Name: "sec/op", Estimate: -0.5, Low: -0.55, High: -0.45, MDE: 0.02}},
+	}}}}
+	report.AA.MDE = 0.5
+	e := Experiment{ID: "E-atomic", Claim: "E-atomic", Metric: "sec/op"}
+	for name, want := range map[string]float64{"lab/micro.Atomic p99-sec/op": 1 / 0.55, "lab/micro.Atomic sec/op": 1 / 0.55 / 1.02} {
+		report.AA.Different = []string{name}
+		if r, err := resultOf(e, report, false); err != nil || math.Abs(r.Low-want) > 1e-9 {
+			t.Errorf("%s differed: at least %.4fx (%s), want %.4fx, %v", name, r.Low, r.Why, want, err)
 		}
 	}
 }

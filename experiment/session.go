@@ -19,7 +19,7 @@ type Session struct {
 	Checkout string // folder that holds lab/
 	Dir      string // where results are kept; it is made
 	Quick    bool   // few and short rounds: what needs more stays inconclusive
-	Resume   bool   // those that Dir has a verdict of are not run again
+	Resume   bool   // those that Dir has a verdict of are not run again, unless it is a quick one and Quick is not set
 	Seed     uint64 // of the order of rounds
 	// OnLine receives progress within an experiment, OnResult each result as it is kept;
 	// either may be nil.
@@ -58,10 +58,10 @@ func (s *Session) Run(ctx context.Context, chosen []Experiment) (Results, error)
 	}
 	var failed FailedError
 	for n, e := range chosen {
-		if _, done := results.Of(e.ID); done && s.Resume {
+		if old, done := results.Of(e.ID); done && s.Resume && (s.Quick || !old.Quick) {
 			continue
 		}
-		one, err := s.one(ctx, e, &results)
+		one, err := s.measure(ctx, e, "tuned")
 		switch {
 		case err == nil:
 			if err := results.keep(s.Dir, one); err != nil {
@@ -104,16 +104,11 @@ func (e FailedError) orNil() error {
 // error that Interrupted does not say to be the context's is the benchmark's own.
 func (s *Session) Itself(ctx context.Context, e Experiment) (Result, error) {
 	e.Factor = 0 // no gain is claimed
-	return s.measure(ctx, e, "baseline", &Results{})
-}
-
-// one measures an experiment.
-func (s *Session) one(ctx context.Context, e Experiment, results *Results) (Result, error) {
-	return s.measure(ctx, e, "tuned", results)
+	return s.measure(ctx, e, "baseline")
 }
 
 // measure measures an experiment's baseline against the side that other names.
-func (s *Session) measure(ctx context.Context, e Experiment, other string, results *Results) (Result, error) {
+func (s *Session) measure(ctx context.Context, e Experiment, other string) (Result, error) {
 	folder, err := scratch.New("lab")
 	if err != nil {
 		return Result{}, err
@@ -139,7 +134,6 @@ func (s *Session) measure(ctx context.Context, e Experiment, other string, resul
 	if err != nil {
 		return Result{}, err
 	}
-	results.Host, results.Go = report.Host, report.Go
 	one, err := resultOf(e, report, s.Quick)
 	if report.Interrupted && len(report.Missing) == 0 { // what is missing failed, or skips, whether or not ctx ended
 		return Result{}, context.Cause(ctx)
@@ -151,7 +145,7 @@ func (s *Session) measure(ctx context.Context, e Experiment, other string, resul
 func resultOf(e Experiment, report *gobench.Report, quick bool) (Result, error) {
 	here := Result{
 		ID: e.ID, Claim: e.Claim, Title: e.Title, Claimed: claimedBy(e), Factor: e.Factor, Metric: e.Metric,
-		Rounds: report.Rounds, Quick: quick, At: report.Begun,
+		Rounds: report.Rounds, Quick: quick, At: report.Begun, Host: report.Host, Go: report.Go,
 	}
 	if at := slices.IndexFunc(report.Missing, func(m gobench.Missing) bool { return !m.Skipped }); at >= 0 {
 		m := report.Missing[at]
@@ -180,9 +174,9 @@ func resultOf(e Experiment, report *gobench.Report, quick bool) (Result, error) 
 		r.Verdict, r.Why = Inconclusive, m.Why
 		return r, nil
 	}
-	differs := slices.ContainsFunc(report.AA.Different, func(name string) bool { return strings.HasSuffix(name, e.Metric) })
+	differs := slices.ContainsFunc(report.AA.Different, func(name string) bool { return strings.HasSuffix(name, " "+e.Metric) })
 	if differs {
-		r.Gain = r.widened(report.AA.MDE)
+		r.Gain = r.widened(m.MDE)
 	}
 	if r.Verdict, r.Why = decide(r.Gain, e.Factor); differs {
 		r.Why += "; the baseline differed from itself, so the interval is wider"

@@ -95,6 +95,25 @@ func BenchmarkRing(b *testing.B) {
 	}
 }
 
+// TestQuickIsNotFull: a quick verdict is enough to resume a quick session, and not a full one.
+func TestQuickIsNotFull(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	measured := 0
+	s := Session{Checkout: checkout(t, "import \"testing\"\nfunc BenchmarkNodes(b *testing.B) { b.Skip(\"one NUMA node\") }"),
+		Dir: t.TempDir(), Seed: 1, Resume: true, OnResult: func(int, int, Result) { measured++ }}
+	chosen := []Experiment{{ID: "C-numa", Claim: "C-numa", Folder: "micro", Benchmark: "Nodes", Metric: "sec/op"}}
+	for _, c := range []struct {
+		quick bool
+		want  int // measured until then
+	}{{true, 1}, {true, 1}, {false, 2}, {false, 2}, {true, 2}} {
+		s.Quick = c.quick
+		all, err := s.Run(t.Context(), chosen)
+		if r, ok := all.Of("C-numa"); err != nil || measured != c.want || !ok || r.Go == "" || r.Host.CPUs == 0 {
+			t.Errorf("quick %v: %d measured, want %d; %+v, %v", c.quick, measured, c.want, r, err)
+		}
+	}
+}
+
 // TestOtherAnswersFail: a side whose answers differ fails its experiment rather than
 // winning it, and the others still run.
 func TestOtherAnswersFail(t *testing.T) {

@@ -15,6 +15,8 @@ type Row struct {
 	Claim      Claim
 	Experiment *Experiment // nil where none is built
 	Result     *Result     // nil where it was not run
+	// Elsewhere names the host or the version of Go on which it was run, if that of most results is another.
+	Elsewhere string
 }
 
 // Rows joins claims, experiments and results, in the order of the claims.
@@ -28,7 +30,7 @@ func Rows(suite []Experiment, results Results) []Row {
 			}
 			row := Row{Claim: c, Experiment: &suite[i]}
 			if r, ok := results.Of(suite[i].ID); ok {
-				row.Result = &r
+				row.Result, row.Elsewhere = &r, results.elsewhere(r)
 			}
 			rows = append(rows, row)
 		}
@@ -90,6 +92,9 @@ func (r Row) Why() string {
 	why := r.Result.Why
 	if r.Result.Quick {
 		why += " (quick)"
+	}
+	if r.Elsewhere != "" {
+		why += " (" + r.Elsewhere + ")"
 	}
 	return why
 }

@@ -24,7 +24,9 @@ func Short(err error) bool { return errors.Is(err, errShort) }
 // Question is a question about a history.
 type Question struct {
 	Grid Grid
-	Unit string // of the values, as "/s"; may be empty
+	// Unit is that of the values: "ns", "bytes" or "1", whose amounts have a form of their own, or a text that follows
+	// the number, as "/s"; may be empty.
+	Unit string
 	// Source names where the history comes from, without secrets.
 	Source string
 	// Limit is the limit in question if above 0; LimitOf names it, such as "the

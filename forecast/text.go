@@ -40,7 +40,13 @@ func (a *Answer) Sentence() string {
 		a.date(r.Early, 0), a.date(r.Late, 0))
 }
 
-func (a *Answer) amount(v float64) string { return notation.Figure(v) + inert.Text(a.Unit) }
+func (a *Answer) amount(v float64) string {
+	switch a.Unit {
+	case "ns", "bytes", "1":
+		return notation.Quantity(v, a.Unit)
+	}
+	return notation.Figure(v) + inert.Text(a.Unit)
+}
 
 // date returns the day of a step, with its hour if steps are shorter and the horizon is
 // near.

@@ -36,10 +36,10 @@ func Decide(h Header, steps []Step, ended string, interrupted bool) *Answer {
 		a.State = Undecided
 		a.Why = fmt.Sprintf("the steps contradict one another: the interval is %s wide (a quieter machine, or a longer --max-time)",
 			notation.Percent(a.Knee.Width()))
-	case a.Soak != nil && a.Soak.Outcome == Breaks:
+	case a.Soak != nil && a.Soak.Outcome.fails():
 		a.State = Undecided
 		a.Why = fmt.Sprintf(
-			"the soak at %s/s broke after the steps had held: %s",
+			"the soak at %s/s failed after the steps had held: %s",
 			notation.Rate(a.Soak.Rate),
 			strings.Join(a.Soak.Why, "; "),
 		)
@@ -164,10 +164,12 @@ func (a *Answer) describe() {
 		if s.Finding != nil {
 			a.Finding = s.Finding
 		}
-		if s.Outcome != Breaks && s.Outcome != Ended || s.Rate < a.Knee.Low {
+		if !s.Outcome.fails() || s.Rate < a.Knee.Low {
 			continue
 		}
-		plateau = append(plateau, s.Served)
+		if s.Outcome == Breaks { // a target that ended served for a part of the step only
+			plateau = append(plateau, s.Served)
+		}
 		if len(s.Why) > 0 && (first == 0 || s.Rate < first) {
 			first, a.Broke = s.Rate, s.Why[0]
 		}

@@ -172,9 +172,9 @@ func (s *Search) Next() (rate, longer float64) {
 func (s *Search) Stuck() string {
 	switch held, _ := s.near(math.Inf(1)); {
 	case held == 0 && s.ended > 0 && (s.ended >= fewEnds || s.exhausted()):
-		return fmt.Sprintf("the target ended by itself in %d launches, whatever the rate", s.ended)
+		return fmt.Sprintf("the target ended by itself in %s, whatever the rate", notation.Counted(int64(s.ended), "launch", "launches"))
 	case s.ended >= mostEnds:
-		return fmt.Sprintf("the target ended by itself %d times", s.ended)
+		return fmt.Sprintf("the target ended by itself %s", notation.Counted(int64(s.ended), "time", "times"))
 	case s.ceiling > 0 && s.held >= 2:
 		return fmt.Sprintf("the generator is the limit: it cannot offer %s/s here, but the service still held at %s/s",
 			notation.Rate(s.ceiling), notation.Rate(belowCeiling*s.ceiling))

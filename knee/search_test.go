@@ -139,3 +139,15 @@ func TestNothingHolds(t *testing.T) {
 		t.Errorf("%q", why)
 	}
 }
+
+// TestEndsAtTheLowestRates: one exit can be enough to say that no rate holds.
+func TestEndsAtTheLowestRates(t *testing.T) {
+	found := NewSearch(1000)
+	for found.Stuck() == "" {
+		found.Add(200, false)
+	}
+	found.ended = 1
+	if why := found.Stuck(); !strings.Contains(why, "in 1 launch,") {
+		t.Errorf("%q", why)
+	}
+}

@@ -32,6 +32,9 @@ const (
 	Disturbed Outcome = "disturbed"
 )
 
+// fails reports whether a step showed that the target does not sustain its rate.
+func (o Outcome) fails() bool { return o == Breaks || o == Ended }
+
 // Step is one stretch of load at one rate or concurrency, with its result: a line
 // of a session's log. Times are ns, rates 1/s.
 type Step struct {

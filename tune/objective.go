@@ -17,20 +17,21 @@ import (
 type Objective struct {
 	Metric verify.Metric
 	Guards []Guard
-	// Errors is the share of requests that may fail, 0 to 1, beyond those of the present
-	// setting.
-	Errors float64
 }
 
-// defaultErrors is how many more requests may fail than with the present setting.
-const defaultErrors = 0.001
+// moreErrors is how many more requests may fail in a trial than with the present setting, 0 to 1.
+const moreErrors = 0.001
 
 // Guard is a limit that a recommended setting keeps.
 type Guard struct {
 	Text     string  // as given: "p99 < 20ms"
-	Quantile float64 // of latency; 0 for memory
-	Limit    float64 // ns, or bytes
+	Metric   string  // a percentile, "rss" or Errors
+	Quantile float64 // of latency; 0 for the others
+	Limit    float64 // ns, bytes, or a share from 0 to 1
 }
+
+// Errors is the share of requests that fail, as what a guard limits.
+const Errors = "errors"
 
 // objectives maps the names of objectives to metrics.
 var objectives = []struct{ name, metric string }{
@@ -77,7 +78,7 @@ func ParseObjective(text string, guards []string, open bool) (o Objective, err e
 			o.Metric = metric
 		}
 	}
-	o.Metric.Advisory, o.Metric.Asked, o.Errors = false, true, defaultErrors
+	o.Metric.Advisory, o.Metric.Asked = false, true
 	if m[2] != "" {
 		guards = append(strings.Split(m[2], " and "), guards...)
 	}
@@ -96,7 +97,7 @@ func (o *Objective) guard(text string) error {
 		if err != nil || !(v > 0) {
 			return fmt.Errorf("guard %q: %q is not a size (hint: rss < 512MiB)", text, strings.TrimSpace(limit))
 		}
-		o.Guards = append(o.Guards, Guard{Text: strings.TrimSpace(text), Limit: v})
+		o.Guards = append(o.Guards, Guard{Text: strings.TrimSpace(text), Metric: "rss", Limit: v})
 		return nil
 	}
 	t, err := criteria.ParseThreshold(text)
@@ -107,10 +108,10 @@ func (o *Objective) guard(text string) error {
 	switch {
 	case !strings.HasPrefix(t.Op, "<"):
 		return fmt.Errorf("guard %q: a guard is an upper limit (hint: %s < ...)", text, t.Metric)
-	case t.Metric == "errors":
-		o.Errors = t.Limit
-	case latency && t.Limit > 0:
-		o.Guards = append(o.Guards, Guard{Text: t.Expr, Quantile: quantile, Limit: t.Limit})
+	case (latency || t.Metric == Errors) && t.Limit > 0:
+		o.Guards = append(o.Guards, Guard{Text: t.Expr, Metric: t.Metric, Quantile: quantile, Limit: t.Limit})
+	case t.Metric == Errors:
+		return fmt.Errorf("guard %q: the limit must be above 0 (hint: errors < 0.01%%)", text)
 	default:
 		return fmt.Errorf("guard %q: guards are on p50, p90, p95, p99, rss and errors", text)
 	}
@@ -134,12 +135,15 @@ func (o Objective) String() string {
 }
 
 // Value is a guarded figure over several blocks: a percentile of all their requests, or the
-// mean of their memory; NaN if a block lacks it.
+// mean of their memory or share of errors; NaN if a block lacks it.
 func (g Guard) Value(blocks []verify.Block) float64 {
 	if g.Quantile == 0 {
 		sum := 0.0
 		for _, b := range blocks {
-			v, ok := b.Values["rss"]
+			v, ok := b.Values[g.Metric]
+			if g.Metric == Errors {
+				v, ok = b.Errors, true
+			}
 			if !ok {
 				return math.NaN()
 			}
@@ -158,21 +162,33 @@ func (g Guard) Value(blocks []verify.Block) float64 {
 
 // Amount formats a guarded figure with its unit.
 func (g Guard) Amount(v float64) string {
-	if g.Quantile == 0 {
+	switch g.Metric {
+	case Errors:
+		return notation.Percent(v)
+	case "rss":
 		return notation.Quantity(v, "bytes")
 	}
 	return notation.Quantity(v, "ns")
 }
 
+// excess is the logarithm of a figure divided by its limit. Of errors, less than a tenth of the limit counts as a tenth:
+// none has no logarithm. A missing figure counts as broken: missing data never passes.
+func (g Guard) excess(blocks []verify.Block) float64 {
+	v := g.Value(blocks)
+	if g.Metric == Errors {
+		v = math.Max(v, g.Limit/10)
+	}
+	if e := math.Log(v / g.Limit); !math.IsNaN(e) && !math.IsInf(e, 0) {
+		return e
+	}
+	return 1
+}
+
 // Excess returns the largest logarithm, over all guards, of a figure divided by its limit, and
-// the guard that has it; nil without guards. A missing figure counts as broken: missing data
-// never passes.
+// the guard that has it; nil without guards.
 func (o Objective) Excess(blocks ...verify.Block) (excess *float64, by Guard) {
 	for _, g := range o.Guards {
-		e := math.Log(g.Value(blocks) / g.Limit)
-		if math.IsNaN(e) || math.IsInf(e, 0) {
-			e = 1
-		}
+		e := g.excess(blocks)
 		if excess == nil || e > *excess {
 			excess, by = &e, g
 		}
@@ -180,11 +196,23 @@ func (o Objective) Excess(blocks ...verify.Block) (excess *float64, by Guard) {
 	return excess, by
 }
 
+// allowed is the share of requests that may fail in a trial: as many as guards permit, and hardly more than with the
+// present setting. Where that one breaks a guard, a candidate fails too many by the guard, and not at once.
+func (o Objective) allowed(present float64) float64 {
+	most := present + moreErrors
+	for _, g := range o.Guards {
+		if g.Metric == Errors {
+			most = math.Max(most, g.Limit)
+		}
+	}
+	return most
+}
+
 // Outcome turns a pair, with A the present setting, into a trial's outcome.
 func (o Objective) Outcome(p verify.Pair) (out Outcome) {
 	a, b := o.Metric.Of(p.A), o.Metric.Of(p.B)
 	switch {
-	case p.B.Errors > math.Max(o.Errors, p.A.Errors+o.Errors):
+	case p.B.Errors > o.allowed(p.A.Errors):
 		out.Failed = notation.Percent(p.B.Errors) + " of the requests failed"
 	case !(a > 0 && b > 0):
 		out.Failed, out.Spoilt = "the target does not deliver "+o.Metric.Name, true
@@ -205,15 +233,13 @@ func (o Objective) Outcome(p verify.Pair) (out Outcome) {
 
 // Rules are those of the session that confirms a setting: only the objective's metric
 // decides, the others are shown. If the present setting breaks a guard, that guard's
-// figure decides instead, because keeping it is the purpose of the change.
+// figure decides instead, because keeping it is the purpose of the change. Errors are no metric
+// of a session: whoever reads its result compares them.
 func (o Objective) Rules(open bool, broken *Guard, seed uint64) verify.Rules {
 	metrics := verify.Metrics(open)
 	decides := o.Metric.Name
-	if broken != nil {
-		decides = "rss"
-		if q := broken.Quantile; q > 0 {
-			decides = "p" + notation.Short(100*q)
-		}
+	if broken != nil && broken.Metric != Errors {
+		decides = broken.Metric
 		if !slices.ContainsFunc(metrics, func(m verify.Metric) bool { return m.Name == decides }) {
 			metrics = append(metrics, verify.Metric{Name: decides, Unit: "ns", Quantile: broken.Quantile, Margin: 0.25})
 		}

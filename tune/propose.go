@@ -112,7 +112,7 @@ func (s *Search) data(of func(Trial) float64) (out []observed) {
 			index[key] = i
 			out, values = append(out, observed{at: t.Setting}), append(values, nil)
 		}
-		values[i] = append(values[i], math.Max(of(t), worst))
+		values[i] = append(values[i], of(t))
 	}
 	for i, list := range values {
 		d := &out[i]
@@ -138,7 +138,7 @@ func (s *Search) refit() {
 		return
 	}
 	again := s.fitted == 0 || len(s.trials) >= s.fitted+max(between, s.fitted/10)
-	s.model = s.condition(s.data(func(t Trial) float64 { return t.Gain }), s.lastFit, again)
+	s.model = s.condition(s.data(func(t Trial) float64 { return math.Max(t.Gain, worst) }), s.lastFit, again)
 	s.lastFit = &s.model.theta
 	if slices.ContainsFunc(s.trials, func(t Trial) bool { return t.Excess != nil }) {
 		here := s.presentExcess()
@@ -146,7 +146,7 @@ func (s *Search) refit() {
 			if t.Excess == nil {
 				return 0
 			}
-			return *t.Excess - here
+			return clamped(*t.Excess) - here
 		}), s.lastGuard, again)
 		s.lastGuard = &s.guard.theta
 	}

@@ -106,13 +106,17 @@ func (s *Search) plainer(from Setting) Setting {
 	}
 }
 
+// clamped bounds an excess: half the limit keeps a guard and twice the limit breaks it, and a cliff beyond would distort
+// the process everywhere else.
+func clamped(excess float64) float64 { return math.Max(worst, math.Min(-worst, excess)) }
+
 // presentExcess is the present setting's excess over all trials; negative infinity
 // without guards.
 func (s *Search) presentExcess() float64 {
 	sum, n := 0.0, 0.0
 	for _, t := range s.trials {
 		if t.Present != nil {
-			sum, n = sum+*t.Present, n+1
+			sum, n = sum+clamped(*t.Present), n+1
 		}
 	}
 	if n == 0 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redline-go/redline/verify"
 )
 
 func TestSameSeedSameSearch(t *testing.T) {
@@ -245,7 +247,8 @@ func TestParseObjective(t *testing.T) {
 		{"", nil, false, "more throughput"},
 		{"", nil, true, "less CPU per request"},
 		{"throughput at p99 < 20ms", []string{"rss < 512MiB"}, false, "more throughput at p99 < 20ms and rss < 512MiB"},
-		{"p99", []string{"errors < 1%"}, true, "less p99"},
+		{"p99", []string{"errors < 1%"}, true, "less p99 at errors < 1%"},
+		{"p99", []string{"errors < 0%"}, true, "error: guard \"errors < 0%\": the limit must be above 0"},
 		{"memory", nil, false, "less memory"},
 		{"throughput", nil, true, "error: the rate determines the throughput"},
 		{"p99", nil, false, "error: in a closed loop"},
@@ -263,6 +266,37 @@ func TestParseObjective(t *testing.T) {
 		if !strings.HasPrefix(got, c.want) {
 			t.Errorf("%q %v: %s; want %s", c.text, c.guards, got, c.want)
 		}
+	}
+}
+
+// TestErrorsGuard: the limit is absolute, and one that the present setting breaks is seen as broken.
+func TestErrorsGuard(t *testing.T) {
+	o, err := ParseObjective("throughput", []string{"errors < 0.1%"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(errors float64) verify.Block {
+		return verify.Block{Values: map[string]float64{"throughput": 100}, Errors: errors}
+	}
+	for _, c := range []struct {
+		a, b                   float64
+		present, broken, fails bool
+	}{
+		{0, 0, false, false, false},
+		{0, 0.0009, false, false, false},
+		{0, 0.0020, false, true, true},
+		{0.0050, 0.0055, true, true, false},
+		{0.0050, 0.0001, true, false, false},
+		{0.0050, 0.0500, true, true, true},
+	} {
+		out := o.Outcome(verify.Pair{A: block(c.a), B: block(c.b)})
+		if (*out.Present > 0) != c.present || (out.Broken != "") != c.broken || (out.Failed != "") != c.fails {
+			t.Errorf("%v, then %v: %+v", c.a, c.b, out)
+		}
+	}
+	plain, _ := ParseObjective("throughput", nil, false)
+	if out := plain.Outcome(verify.Pair{A: block(0.005), B: block(0.0055)}); out.Failed != "" || out.Excess != nil {
+		t.Errorf("without a guard: %+v", out)
 	}
 }
 

@@ -116,13 +116,10 @@ func hysteresis(h *knee.Hysteresis) string {
 }
 
 func soak(s knee.Step) string {
-	text := fmt.Sprintf(
-		"%s for %s: %s, p99 %s",
-		perSecond(s.Rate),
-		notation.Time(s.Measured.Round(time.Second)),
-		s.Outcome,
-		notation.Duration(s.P99),
-	)
+	text := fmt.Sprintf("%s for %s: %s", perSecond(s.Rate), notation.Time(s.Measured.Round(time.Second)), s.Outcome)
+	if s.P99 > 0 { // it is not known where the target ended
+		text += ", p99 " + notation.Duration(s.P99)
+	}
 	if len(s.Why) > 0 {
 		text += " (" + strings.Join(s.Why, "; ") + ")"
 	}

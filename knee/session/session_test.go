@@ -21,10 +21,10 @@ type fake struct {
 	launches int
 	starts   bool
 
-	endsAbove float64 // rate from which it ends; 0 is none
-	voidAbove float64 // rate from which the generator is the limit
-	stuck     bool    // after an overload nothing holds any more
-	soakFails bool
+	endsAbove float64      // rate from which it ends; 0 is none
+	voidAbove float64      // rate from which the generator is the limit
+	stuck     bool         // after an overload nothing holds any more
+	soakFails knee.Outcome // empty if it does not
 	light     knee.Outcome
 	cancel    func()
 	cancelAt  int // step
@@ -61,7 +61,9 @@ func (f *fake) drive(ctx context.Context, l load) (knee.Step, error) {
 		s.Outcome, s.Why, s.Served = knee.Ended, []string{"the target ended: exit status 2"}, 0
 	case f.voidAbove > 0 && l.rate > f.voidAbove:
 		s.Outcome, s.Why = knee.Void, []string{"an event loop of the generator was on CPU for 99 % of the time"}
-	case l.rate > f.capacity, f.stuck && f.over, f.soakFails && l.phase == knee.Soak:
+	case f.soakFails == knee.Ended && l.phase == knee.Soak:
+		s.Outcome, s.Why, s.Served, s.P99 = knee.Ended, []string{"the target ended: exit status 2"}, 0, 0
+	case l.rate > f.capacity, f.stuck && f.over, f.soakFails == knee.Breaks && l.phase == knee.Soak:
 		s.Outcome, s.Why = knee.Breaks, []string{"p99 < 20ms fails: 80 ms"}
 	}
 	f.over = f.over || l.phase == knee.Overload
@@ -159,7 +161,8 @@ func TestSessionsThatEndOtherwise(t *testing.T) {
 		{"serves nothing", service(func(f *fake) { f.capacity = 0 }), DefaultMaxTime, knee.Undecided, "served nothing in the sweep"},
 		{"ends when overloaded", service(func(f *fake) { f.endsAbove = 600 }), DefaultMaxTime, knee.Found, "above the knee the target ended by itself"},
 		{"ends at every rate", service(func(f *fake) { f.endsAbove = 0.1 }), DefaultMaxTime, knee.Undecided, "whatever the rate"},
-		{"the soak breaks", service(func(f *fake) { f.soakFails = true }), DefaultMaxTime, knee.Undecided, "the soak at"},
+		{"the soak breaks", service(func(f *fake) { f.soakFails = knee.Breaks }), DefaultMaxTime, knee.Undecided, "the soak at"},
+		{"ends in the soak", service(func(f *fake) { f.soakFails = knee.Ended }), DefaultMaxTime, knee.Undecided, "after the steps had held: the target ended"},
 		{"interrupted", service(func(f *fake) { f.cancelAt = 16 }), DefaultMaxTime, knee.Interrupted, "interrupted"},
 		{"no time for the search", service(func(*fake) {}), LeastTime, knee.Undecided, "before the time was up"},
 	} {
@@ -179,6 +182,14 @@ func TestHysteresisIsSeen(t *testing.T) {
 	a, _ := conduct(t, f, DefaultMaxTime)
 	if a.Hysteresis == nil || a.Hysteresis.Recovered || a.Hysteresis.Return < 700 {
 		t.Errorf("%+v", a.Hysteresis)
+	}
+}
+
+// TestThePlateauIsServed: where the target exits it serves nothing, which is no throughput under overload.
+func TestThePlateauIsServed(t *testing.T) {
+	a, _ := conduct(t, &fake{capacity: 800, each: 5 * time.Millisecond, starts: true, endsAbove: 600}, DefaultMaxTime)
+	if a.Knee == nil || a.Plateau != 800 || a.Broke != "the target ended: exit status 2" {
+		t.Errorf("knee %+v, plateau %v, broke %q", a.Knee, a.Plateau, a.Broke)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/stat"
 	"github.com/redline-go/redline/tune"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/session"
@@ -20,28 +22,31 @@ import (
 // time: half of what the session's rules could confirm at all.
 func (t *Tuner) promising() float64 { return math.Log1p(t.Objective.Metric.Margin) / 4 }
 
+// sure is the confidence at which a setting fails fewer requests: that of a session's intervals.
+const sure = 0.95
+
 // conclude decides what is recommended.
 func (t *Tuner) conclude(ctx context.Context, r *tune.Result, best tune.Setting) error {
-	r.Verdict = tune.Keep
 	excess, by := t.Objective.Excess(t.present...)
 	broken := excess != nil && *excess > 0
 	switch {
 	case r.Tried == 0 && t.failedAll():
-		r.Why = "keep what you have: no other setting served, " + t.whyNone(r)
+		r.Verdict, r.Why = tune.Keep, "keep what you have: no other setting served, "+t.whyNone(r)
 		return nil
 	case r.Tried == 0:
 		r.Verdict, r.Why = tune.Invalid, "no trial measured a setting: "+t.whyNone(r)
 		return nil
 	case best == nil && broken:
 		r.Verdict = tune.Unmet
-		r.Why = fmt.Sprintf("no setting keeps %s: it is %s now, and the nearest was %s", by.Text,
-			by.Amount(by.Value(t.present)), t.nearest(by))
+		r.Why = fmt.Sprintf("no setting keeps %s: it is %s now, and the nearest was %s", t.guards(),
+			t.figure(by, t.present), t.nearest())
 		return nil
 	case best == nil:
-		r.Why = fmt.Sprintf("keep what you have: of %s tried none looks better",
+		r.Verdict, r.Why = tune.Keep, fmt.Sprintf("keep what you have: of %s tried none looks better",
 			notation.Counted(int64(r.Tried), "setting", "settings"))
 		return nil
 	case !broken && math.Log1p(r.Expected.Gain) < t.promising():
+		r.Verdict = tune.Keep
 		r.Why = fmt.Sprintf("keep what you have: the best of %s promises %s (%s to %s), too little for a confirmation to detect",
 			notation.Counted(int64(r.Tried), "setting",
 				"settings"), notation.Change(r.Expected.Gain), notation.Change(r.Expected.Low),
@@ -76,23 +81,45 @@ func (t *Tuner) whyNone(r *tune.Result) string {
 	return "there was no time for any"
 }
 
-// nearest gives the lowest value of a guarded figure over all settings' trials.
-func (t *Tuner) nearest(g tune.Guard) string {
-	least, at := math.Inf(1), ""
-	for _, trial := range t.search.Trials() {
-		if trial.Excess != nil && trial.Failed == "" && *trial.Excess < least {
-			least, at = *trial.Excess, t.Space.String(trial.Setting)
+// nearest gives the trial that came nearest to keeping all guards, and the figure that it broke most.
+func (t *Tuner) nearest() string {
+	least, near := math.Inf(1), "not measured"
+	for _, d := range t.done {
+		if d.Pair == nil || d.Failed != "" {
+			continue
+		}
+		if excess, by := t.Objective.Excess(d.Pair.B); excess != nil && *excess < least {
+			least, near = *excess, t.figure(by, []verify.Block{d.Pair.B})+" with "+t.Space.String(d.Setting)
 		}
 	}
-	if at == "" {
-		return "not measured"
+	return near
+}
+
+// guards are all limits, in words.
+func (t *Tuner) guards() string {
+	var all []string
+	for _, g := range t.Objective.Guards {
+		all = append(all, g.Text)
 	}
-	return fmt.Sprintf("%s with %s", g.Amount(g.Limit*math.Exp(least)), at)
+	return strings.Join(all, " and ")
+}
+
+// figure is a guarded figure of some blocks; with several guards, with its limit.
+func (t *Tuner) figure(g tune.Guard, blocks []verify.Block) string {
+	text := g.Amount(g.Value(blocks))
+	if len(t.Objective.Guards) > 1 {
+		text += " (" + g.Text + ")"
+	}
+	return text
 }
 
 // confirm compares the setting with the present one in new launches, and recommends it only
 // if they show a gain that such a session can detect.
 func (t *Tuner) confirm(ctx context.Context, r *tune.Result, best tune.Setting, broken *tune.Guard) error {
+	t.Header.Searched = len(t.done)
+	if err := disk.WriteJSON(t.Dir, HeaderFile, t.Header); err != nil {
+		return err
+	}
 	open := t.Present.Plan.Load.Open()
 	// Not the search's seed: the order of launches is drawn independently too.
 	rules := t.Objective.Rules(open, broken, t.Seed+0x9e3779b97f4a7c15)
@@ -160,6 +187,9 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 		return tune.Keep, fmt.Sprintf("keep what you have: in %s %s was broken (%s)", t.anew(), by.Text,
 			by.Amount(by.Value(b)))
 	}
+	if broken != nil && broken.Metric == tune.Errors {
+		return t.fewer(both, *broken)
+	}
 	m := decided(result)
 	ends := []float64{better(m, m.Low), better(m, m.High)}
 	gain := fmt.Sprintf("%s (%s to %s)", notation.Change(better(m, m.Estimate)), notation.Change(slices.Min(ends)),
@@ -193,6 +223,22 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 		why += fmt.Sprintf(" (changes of %s are detectable)", notation.Tenths(m.MDE))
 	}
 	return tune.Keep, why
+}
+
+// fewer is the verdict where the present setting fails more requests than a guard permits, and the new one kept it in all
+// pairs together: it must fail fewer beyond doubt.
+func (t *Tuner) fewer(pairs []verify.Pair, broken tune.Guard) (tune.Verdict, string) {
+	var a, b []verify.Block
+	var less []float64
+	for _, p := range pairs {
+		a, b, less = append(a, p.A), append(b, p.B), append(less, p.A.Errors-p.B.Errors)
+	}
+	words := fmt.Sprintf("%s of the requests failed, now %s, in %d new pairs of %s", broken.Amount(broken.Value(b)),
+		broken.Amount(broken.Value(a)), len(pairs), strings.TrimPrefix(t.anew(), "new "))
+	if _, low, _, _, ok := stat.StudentInterval(less, sure); !ok || low <= 0 {
+		return tune.Unmet, fmt.Sprintf("no setting is confirmed to keep %s: %s", broken.Text, words)
+	}
+	return tune.Recommend, fmt.Sprintf("it keeps %s, which the present setting breaks: %s", broken.Text, words)
 }
 
 // decided is the metric that decides.

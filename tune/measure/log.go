@@ -46,6 +46,9 @@ type Header struct {
 	Seed   uint64 `json:"seed"`
 	Trials int    `json:"trials"`
 	Sweep  bool   `json:"sweep,omitempty"`
+	// Searched is how many trials there were when the confirmation began: a resumed tune confirms the same setting, however
+	// much time it has. Zero before.
+	Searched int `json:"searched,omitempty"`
 }
 
 // logged is one line of the trials.

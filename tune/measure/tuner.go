@@ -68,6 +68,7 @@ type Tuner struct {
 	begun   time.Time
 	each    time.Duration // a trial takes
 	present []verify.Block
+	done    []logged
 	remarks []string
 }
 
@@ -119,7 +120,7 @@ func (t *Tuner) Run(ctx context.Context) (r tune.Result, err error) {
 	if searchErr != nil && ctx.Err() != nil {
 		r.Verdict, r.Why = tune.Interrupted, "interrupted: nothing was confirmed, so nothing is recommended"
 	} else if searchErr != nil {
-		return r, searchErr
+		r.Verdict, r.Why = tune.Invalid, firstLine(searchErr.Error())
 	}
 	return r, errors.Join(searchErr, disk.WriteJSON(t.Dir, ResultFile, r))
 }
@@ -189,7 +190,7 @@ func (t *Tuner) budget() error {
 func (t *Tuner) explore(ctx context.Context) error {
 	for n := 0; ; n++ {
 		trial, ok := t.search.Next()
-		if !ok {
+		if !ok || t.Header.Searched > 0 && n >= t.Header.Searched {
 			return nil
 		}
 		var done logged
@@ -251,6 +252,7 @@ func (t *Tuner) take(n int, done logged) {
 		done.Failed, done.Spoilt = "the target ignores a knob", true
 	}
 	t.search.Observe(done.Trial)
+	t.done = append(t.done, done)
 	line := fmt.Sprintf("trial %d of %d, %s: %s: ", n+1, t.Header.Trials, done.Phase, t.Space.String(done.Setting))
 	switch {
 	case done.Failed != "":

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -274,6 +275,93 @@ func TestResume(t *testing.T) {
 	other.Dir, other.Resume = dir, true
 	if _, err := other.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "list of knobs") {
 		t.Errorf("a tune of other knobs goes on: %v", err)
+	}
+}
+
+// TestResumeInTheConfirmation: the search that time had ended does not go on, and the confirmation is of the same setting.
+func TestResumeInTheConfirmation(t *testing.T) {
+	s := &target{rng: rand.New(rand.NewPCG(11, 3)), sd: 0.02, value: slope}
+	first := tuner(t, s, 11)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.change = func(map[string]string, *verify.Block) error {
+		switch s.n {
+		case 16:
+			first.MaxTime = time.Nanosecond // the search's time is over
+		case 20:
+			cancel()
+		}
+		return ctx.Err()
+	}
+	r, err := first.Run(ctx)
+	if !errors.Is(err, context.Canceled) || r.Verdict != tune.Interrupted {
+		t.Fatalf("%s: %s, %v", r.Verdict, r.Why, err)
+	}
+	if _, err := os.Stat(filepath.Join(first.Dir, ConfirmDir, session.File)); err != nil {
+		t.Fatalf("it was not interrupted in the confirmation: %v", err)
+	}
+	s.change = nil
+	again := tuner(t, s, 11)
+	again.Dir, again.Resume = first.Dir, true
+	resumed, err := again.Run(t.Context())
+	if err != nil || resumed.Confirmed == nil || resumed.Trials != r.Trials || !reflect.DeepEqual(resumed.Best, r.Best) {
+		t.Errorf("%s: %s, %v; %d trials and %v, before %d and %v", resumed.Verdict, resumed.Why, err, resumed.Trials, resumed.Best,
+			r.Trials, r.Best)
+	}
+}
+
+// TestPresentFails: a present setting that fails in the search leaves a result that says so.
+func TestPresentFails(t *testing.T) {
+	s := &target{rng: rand.New(rand.NewPCG(12, 3)), sd: 0.02, value: slope}
+	s.change = func(env map[string]string, _ *verify.Block) error {
+		if s.n > 20 && setTo(env, "POOL", 4) == 4 && setTo(env, "GOGC", 100) == 100 && setTo(env, "OTHER", 3) == 3 {
+			return errors.New("the target ended: exit status 2\n  | out of memory")
+		}
+		return nil
+	}
+	r, err := tuner(t, s, 12).Run(t.Context())
+	if err == nil || r.Verdict != tune.Invalid || r.Why != "the target ended: exit status 2" {
+		t.Errorf("%q: %q, %v", r.Verdict, r.Why, err)
+	}
+}
+
+// TestErrorsGuardIsMet: where the present setting fails too many requests, one that fails fewer is recommended though it
+// is slower; and there is none where all fail too many.
+func TestErrorsGuardIsMet(t *testing.T) {
+	s := &target{rng: rand.New(rand.NewPCG(13, 3)), sd: 0.02, value: slope}
+	s.change = func(env map[string]string, b *verify.Block) error {
+		b.Errors = 0.005
+		if setTo(env, "POOL", 4) < 4 {
+			b.Errors = 0.0001 * s.rng.Float64()
+		}
+		return nil
+	}
+	guarded := tuner(t, s, 13)
+	guarded.Objective, _ = tune.ParseObjective("throughput", []string{"errors < 0.1%"}, false)
+	r := tuned(t, guarded)
+	if v := setTo(best(r), "POOL", 4); r.Verdict != tune.Recommend || v >= 4 || !strings.Contains(r.Why, "it keeps errors < 0.1%") {
+		t.Errorf("%s %v: %s", r.Verdict, r.Lines, r.Why)
+	}
+	if !slices.Equal(r.Guards, []string{"errors < 0.1%"}) {
+		t.Errorf("guards %v", r.Guards)
+	}
+	s.change = func(_ map[string]string, b *verify.Block) error { b.Errors = 0.005; return nil }
+	guarded = tuner(t, s, 14)
+	guarded.Objective, _ = tune.ParseObjective("throughput", []string{"errors < 0.1%"}, false)
+	if r := tuned(t, guarded); r.Verdict != tune.Unmet || !strings.Contains(r.Why, "it is 0.50 % now, and the nearest was 0.50 % with") {
+		t.Errorf("%s: %s", r.Verdict, r.Why)
+	}
+}
+
+// TestNearestOfTwoGuards: the figure is that of the guard which the nearest trial broke most.
+func TestNearestOfTwoGuards(t *testing.T) {
+	one := tuner(t, &target{}, 1)
+	one.Objective, _ = tune.ParseObjective("throughput", []string{"rss < 50MiB", "errors < 0.1%"}, false)
+	for _, d := range []struct{ rss, errors float64 }{{400 << 20, 0}, {40 << 20, 0.002}} {
+		one.done = append(one.done, logged{Trial: tune.Trial{Setting: one.Space.Present},
+			Pair: &verify.Pair{B: verify.Block{Values: map[string]float64{"rss": d.rss}, Errors: d.errors}}})
+	}
+	if near := one.nearest(); !strings.HasPrefix(near, "0.20 % (errors < 0.1%) with ") {
+		t.Errorf("%q", near)
 	}
 }
 

@@ -36,7 +36,7 @@ func Text(w io.Writer, r tune.Result) error {
 		for _, m := range r.Confirmed.Metrics {
 			if m.A > 0 {
 				inert.Fprintf(&b, "           %s\n", confirmed(m.Name, verdicts.Amount(m.A, m.Unit),
-					verdicts.Amount(m.B, m.Unit), anew, m.Advisory))
+					verdicts.Amount(m.B, m.Unit), anew, r.Verdict == tune.Recommend && !m.Advisory))
 			}
 		}
 	}
@@ -65,12 +65,12 @@ func searched(r tune.Result) string {
 			"settings"), notation.Count(int64(r.Tried)), notation.Tenths(r.Noise), r.Seed)
 }
 
-func confirmed(name, a, b, anew string, advisory bool) string {
+func confirmed(name, a, b, anew string, decided bool) string {
 	line := fmt.Sprintf("%s %s, now %s", name, b, a)
-	if advisory {
-		return line
+	if decided {
+		line += " (confirmed in " + anew + ")"
 	}
-	return line + " (confirmed in " + anew + ")"
+	return line
 }
 
 // interval formats a gain with its limits.

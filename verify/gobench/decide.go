@@ -173,13 +173,18 @@ func (b *benchmark) objectless() bool {
 	})
 }
 
-// lift makes room for logarithms where counts are sometimes zero: one is added to
-// all of them, so that from none to one is a doubling.
+// lift makes room for logarithms where values are sometimes zero: the smallest step of the unit is added to all of them,
+// so that from none to one step is a doubling. Allocations come one by one; of what a benchmark reports itself, such as
+// a share, the smallest value that it had is taken.
 func (c *compared) lift() {
 	all := [][]float64{c.sides[0], c.sides[1], c.same[0], c.same[1]}
 	zero := slices.ContainsFunc(all, func(v []float64) bool { return slices.Contains(v, 0) })
 	if !zero {
 		return
+	}
+	step := 1.0
+	if c.unit != allocsOp && c.unit != bytesOp {
+		step = smallest(all)
 	}
 	for i, series := range all {
 		lifted := slices.Clone(series)
@@ -190,10 +195,24 @@ func (c *compared) lift() {
 			if c.unit == bytesOp && v < leastObject {
 				v = 0
 			}
-			lifted[j] = v + 1
+			lifted[j] = v + step
 		}
 		*[]*[]float64{&c.sides[0], &c.sides[1], &c.same[0], &c.same[1]}[i] = lifted
 	}
+}
+
+// smallest is the lowest value above zero; 0 without any.
+func smallest(all [][]float64) float64 {
+	least := math.Inf(1)
+	for _, v := range slices.Concat(all...) {
+		if v > 0 {
+			least = min(least, v)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least
 }
 
 // constant reports whether a metric was the same on both sides in every round. Then
@@ -227,7 +246,7 @@ func (s *session) compare(r *Report, list []*benchmark) {
 			m.MetricResult = verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin,
 				Advisory: c.metric.Advisory, Verdict: verify.Pass, Why: "the same in every round"}
 			m.Higher = c.metric.Higher
-			// Medians are taken before lift adds one: the table shows what was
+			// Medians are taken before lift adds to them: the table shows what was
 			// measured.
 			m.A, m.B = median(c.sides[0]), median(c.sides[1])
 			c.lift()

@@ -449,6 +449,26 @@ func TestZeroes(t *testing.T) {
 	}
 }
 
+// TestZeroesOfSmallMetrics: a benchmark's own metric may be far below one, and from none to some is a change of it.
+func TestZeroesOfSmallMetrics(t *testing.T) {
+	const rounds = 20
+	series := func(v float64, unit string) (list []launch) {
+		for range rounds {
+			list = append(list, launch{result: &benchfmt.Result{Iters: 1000, Values: []benchfmt.Value{{Value: v, Unit: unit}}}})
+		}
+		return list
+	}
+	for unit, v := range map[string]float64{"failed/op": 0.01, "retries/op": 2, allocsOp: 1} {
+		b := &benchmark{series: [2][]launch{series(0, unit), series(v, unit)}}
+		s := &session{o: Options{Margin: DefaultMargin}, rounds: rounds, files: &files{units: benchfmt.UnitMetadataMap{}}}
+		r := &Report{Benchmarks: make([]Benchmark, 1)}
+		s.compare(r, []*benchmark{b})
+		if m := r.Benchmarks[0].Metrics[0]; m.Verdict != verify.Regression || m.A != 0 || m.B != v {
+			t.Errorf("%s: from %v to %v is %s (%s)", unit, m.A, m.B, m.Verdict, m.Why)
+		}
+	}
+}
+
 func TestAffordable(t *testing.T) {
 	for _, c := range []struct {
 		each         time.Duration

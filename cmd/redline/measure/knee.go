@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,9 +53,9 @@ unloaded service, whichever is larger. In all cases no queue may grow.
 
 redline relaunches a service that it starts (--build, --exec) during the search, because
 random effects of a launch, such as memory layout, last as long as the process. The
-steps are kept in runs/<time>-knee/. --from DIR computes the answer from them again, and
-redline report DIR/at-knee shows what was observed at the knee. --history keeps the
-steps, and the capacity by commit.
+steps are kept in runs/<time>-knee/. --from DIR computes the answer from them again, by
+the same objectives, and redline report DIR/at-knee shows what was observed at the knee.
+--history keeps the steps, and the capacity by commit.
 
 --web shows each step live in a browser, and the answer at the end.
 
@@ -203,9 +205,22 @@ func showKnee(to *cli.Progress, p session.Progress) {
 	}
 }
 
+// withFrom are the flags that kept steps can have: the others say how to measure, and what to keep of it.
+var withFrom = []string{"from", "json", "markdown"}
+
 func (f *kneeFlags) again(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return errors.New("--from uses kept steps, and takes no target")
+	}
+	var others []string
+	cmd.Flags().Visit(func(given *pflag.Flag) {
+		if !slices.Contains(withFrom, given.Name) {
+			others = append(others, "--"+given.Name)
+		}
+	})
+	if len(others) > 0 {
+		return fmt.Errorf("%s would change nothing: --from answers from steps that were measured and judged before, and takes only "+
+			"--json and --markdown", strings.Join(others, ", "))
 	}
 	answer, err := session.Read(f.from)
 	if err != nil {

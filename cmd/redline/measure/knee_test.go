@@ -93,6 +93,17 @@ func TestKneeFromKeptSteps(t *testing.T) {
 	}
 }
 
+// TestKneeFromRefusesFlags: kept steps were judged when they were measured.
+func TestKneeFromRefusesFlags(t *testing.T) {
+	dir := keptKnee(t, "{\"end\": {}}\n", 760, 840, 780, 820)
+	for _, flags := range [][]string{{"--threshold", "p99 < 1ms"}, {"--soak", "10s"}, {"--history", "h.db"}, {"-o", "k"}, {"-v"}} {
+		out, code, err := knees(t, append([]string{"--from", dir, "--json"}, flags...)...)
+		if code != cli.ExitUsage || !strings.Contains(err.Error(), " would change nothing") || out != "" {
+			t.Errorf("%q: exit %d, %v\n%s", flags, code, err, out)
+		}
+	}
+}
+
 func TestKneeRefusesLoad(t *testing.T) {
 	const url = "http://127.0.0.1:1/"
 	for _, args := range [][]string{

@@ -23,6 +23,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/scenario/scalar"
+	"github.com/redline-go/redline/tune"
 	"github.com/redline-go/redline/verify/baseline"
 )
 
@@ -50,7 +51,7 @@ a backtest on the history itself gives the most weight to those that do best, co
 with the seasonal naive forecast. Several points within a step become their maximum,
 because peaks reach limits first. Days are in UTC.
 
-Without --limit, the limit is the newest knee in runs/. Exit code 0: forecast. 2: the
+Without --limit, the limit of a rate is the newest knee in runs/. Exit code 0: forecast. 2: the
 history cannot be read. 3: it is too short for a forecast.`,
 		Example: `  redline forecast qps.csv --limit 6200/s
   redline forecast --prometheus http://127.0.0.1:9090 --query 'sum(rate(http_requests_total[5m]))' --since 90d --limit 6200/s
@@ -68,8 +69,9 @@ history cannot be read. 3: it is too short for a forecast.`,
 	flags.StringVar(&f.scenario, "scenario", "",
 		"only scenario `NAME` of the history, or the one whose hash begins with NAME")
 	flags.StringVar(&f.since, "since", "90d", "query Prometheus for values since `TIME` (2026-01-31, or an age)")
-	flags.StringVar(&f.limit, "limit", "", "the limit is `VALUE`, such as 6200/s (default: the newest knee in runs/)")
-	flags.StringVar(&f.unit, "unit", "/s", "print values in `UNIT`")
+	flags.StringVar(&f.limit, "limit", "",
+		"the limit is `VALUE`, such as 6200/s, 20ms or 512MiB (default for rates: the newest knee in runs/)")
+	flags.StringVar(&f.unit, "unit", "", "print values in `UNIT` (default: /s, or that of the metric)")
 	flags.DurationVar(&f.step, "step", 0, "make steps `TIME` long (default: the distance between points; 1h for Prometheus)")
 	flags.DurationVar(&f.horizon, "horizon", 0, "look `TIME` ahead (default: the length of the history, at most a year)")
 	flags.StringVar(&f.by, "by", forecast.ByMax, "combine several points of one step by `METHOD`: max or mean")
@@ -93,16 +95,17 @@ func (f *forecastFlags) answer(cmd *cobra.Command, args []string) error {
 	if f.step < 0 || f.horizon < 0 {
 		return errors.New("--step and --horizon must not be negative")
 	}
-	q := forecast.Question{Unit: f.unit, Horizon: f.horizon, Seed: 1}
+	q := forecast.Question{Unit: cmp.Or(f.unit, perSecond), Horizon: f.horizon, Seed: 1}
 	var err error
-	if q.Limit, q.LimitOf, err = f.limitOf(); err != nil {
-		return err
-	}
 	if q.Holidays, err = f.days(); err != nil {
 		return err
 	}
 	points, err := f.points(cmd, args, &q)
 	if err == nil {
+		var limitErr error
+		if q.Limit, q.LimitOf, limitErr = f.limitOf(q.Unit); limitErr != nil {
+			return limitErr
+		}
 		q.Grid, err = forecast.Regular(points, forecast.GridOptions{Step: f.step, By: f.by, ZeroIsGap: f.zeros == "gaps"})
 	}
 	var a *forecast.Answer
@@ -192,7 +195,7 @@ func (f *forecastFlags) kept(ctx context.Context, q *forecast.Question) ([]forec
 	}
 	here, others := record.HostInfo(), 0
 	var points []forecast.Point
-	var scenarios []string
+	var scenarios, units []string
 	for _, r := range results {
 		if len(baseline.MachineDifferences(here, r.Machine)) > 0 {
 			others++
@@ -200,6 +203,9 @@ func (f *forecastFlags) kept(ctx context.Context, q *forecast.Question) ([]forec
 		}
 		if !slices.Contains(scenarios, r.Hash) {
 			scenarios = append(scenarios, r.Hash)
+		}
+		if unit := r.Figures[0].Unit; !slices.Contains(units, unit) {
+			units = append(units, unit)
 		}
 		points = append(points, forecast.Point{Time: r.Time, Value: r.Figures[0].Value})
 	}
@@ -209,17 +215,52 @@ func (f *forecastFlags) kept(ctx context.Context, q *forecast.Question) ([]forec
 	if len(points) == 0 && others > 0 {
 		return nil, fmt.Errorf("its %d results come from other machines", others)
 	}
+	if f.unit == "" && len(units) == 1 {
+		q.Unit = printed(units[0])
+	}
 	return points, nil
 }
 
-// limitOf returns the limit of --limit, or that of the newest knee; 0 without either.
-func (f *forecastFlags) limitOf() (float64, string, error) {
+// perSecond is the unit of a load.
+const perSecond = "/s"
+
+// printed is how a figure's unit follows its number.
+func printed(unit string) string {
+	switch unit {
+	case "1/s":
+		return perSecond
+	case "ns", "bytes", "1": // forecast writes them as other pages do
+		return unit
+	}
+	return " " + unit
+}
+
+// limitOf returns the limit of --limit in a unit, or for a rate that of the newest knee; 0 without either.
+func (f *forecastFlags) limitOf(unit string) (v float64, of string, err error) {
 	if f.limit != "" {
-		v, err := scalar.ParseRate(f.limit)
+		v, err = limitIn(unit, f.limit)
 		return v, "the limit", err
+	}
+	if unit != perSecond {
+		return 0, "", nil
 	}
 	v, when := newestKnee("runs")
 	return v, "the knee of " + when.UTC().Format("2 January 2006"), nil
+}
+
+// limitIn reads a limit of values in a unit. Without a unit that it knows, a limit is a number, which may be one per second.
+func limitIn(unit, text string) (float64, error) {
+	switch unit {
+	case "ns":
+		d, err := scalar.ParsePositive(text)
+		return float64(d), err
+	case "bytes":
+		if v, ok := tune.Amount(text); ok && v > 0 {
+			return v, nil
+		}
+		return 0, fmt.Errorf("--limit %.40q is not a size (hint: 512MiB)", text)
+	}
+	return scalar.ParseRate(text)
 }
 
 // mostKnee bounds a knee.json that is read.
