@@ -45,7 +45,7 @@ func (o Ownership) Owns(f code.Frame) bool {
 	if len(o.paths) > 0 {
 		return code.Edited(pkg, f.File)
 	}
-	return !standard(pkg, f.File) && !strings.Contains(f.File, "@v") && !strings.Contains(f.File, "/vendor/")
+	return !standard(pkg, f.File) && !strings.Contains(f.File, "@v") && !code.Vendored(f.File)
 }
 
 // standard reports whether a package is of the standard library: a path without

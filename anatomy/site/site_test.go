@@ -57,6 +57,7 @@ func TestSite(t *testing.T) {
 			"example.org/lib.Do example.org/lib@v1.2.3/do.go", "shop.example/api.List shop.example/api/list.go"),
 			"example.org/lib.Do < shop.example/api.List list.go:12"},
 		{"vendored", "", stack("runtime.chanrecv1", "example.org/lib.Do /home/u/shop/vendor/example.org/lib/do.go", "main.main"+own), "example.org/lib.Do < main.main handler.go:12"},
+		{"a package called vendor", "", stack("runtime.chanrecv1", "shop.example/vendor.List /home/u/shop/vendor/list.go", "main.main"+own), "shop.example/vendor.List list.go:11"},
 		{"in place of another module", "shop.example/gateway/cmd", stack("runtime.selectgo", "net/http.(*persistConn).roundTrip",
 			"shop.example/gateway.(*Executor).step /home/u/gateway/execute.go"),
 			"net/http.(*persistConn).roundTrip < shop.example/gateway.(*Executor).step execute.go:12"},

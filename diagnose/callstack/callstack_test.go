@@ -66,6 +66,11 @@ func TestUser(t *testing.T) {
 		{"github.com/acme/shop", "github.com/acme/lib.F", "/src/acme/lib/f.go", true}, // another module of the workspace
 		{"shop", "net/http.(*conn).serve", "/usr/local/go/src/net/http/server.go", false},
 		{"shop", "github.com/lib/pq.(*conn).query", "/src/shop/vendor/github.com/lib/pq/conn.go", false},
+		{"shop", "main.main", "/src/shop/cmd/vendor/main.go", true},
+		{"shop", "shop/internal/vendor.List", "/src/shop/internal/vendor/list.go", true},
+		{"shop", "shop/orders.F", "/srv/vendor/shop/orders/f.go", true},
+		{"", "shop/orders.F", "/srv/vendor/shop/orders/f.go", true},
+		{"github.com/acme/shop", "github.com/acme/lib/vendor.F", "/src/acme/lib/vendor/f.go", true},
 		{"", "github.com/acme/shop/orders.F", "/src/shop/orders/f.go", true},
 		{"", "shop/orders.F", "/src/shop/orders/f.go", true},
 		{"", "github.com/lib/pq.(*conn).query", "/root/go/pkg/mod/github.com/lib/pq@v1.10.9/conn.go", false},
@@ -94,7 +99,7 @@ func stack(functions ...string) []code.Frame {
 
 func TestWait(t *testing.T) {
 	x := NewIndex(Code{Module: "shop"})
-	const user = "shop/orders.Query"
+	const user, grpcTransport = "shop/orders.Query", "google.golang.org/grpc/internal/transport."
 	for _, c := range []struct {
 		name  string
 		state breakdown.State
@@ -146,10 +151,96 @@ func TestWait(t *testing.T) {
 		{"the connection for a transaction", breakdown.StateSelect, stack("runtime.selectgo",
 			"github.com/jackc/puddle/v2.(*Pool[...]).Acquire", "github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire",
 			"github.com/jackc/pgx/v5/pgxpool.(*Pool).AcquireFunc", user), PoolWait},
+		{"a semaphore of a group", breakdown.StateChannel, stack("runtime.chansend1", "golang.org/x/sync/errgroup.(*Group).Go", user), SemaphoreW},
+		{"a lock in an attempt", breakdown.StateLock, stack("sync.(*Mutex).Lock", "shop/orders.Pay.func1",
+			"github.com/avast/retry-go/v4.Do", user), LockWait},
+		{"a file that an attempt syncs", breakdown.StateSyscall, stack("syscall.Fsync", "os.(*File).Sync", "shop/orders.Pay.func1",
+			"github.com/cenkalti/backoff/v4.RetryNotify", user), SyncWait},
+		{"a socket in an attempt", breakdown.StateNetwork, stack("net.(*conn).Read", "shop/orders.Pay.func1",
+			"github.com/avast/retry-go/v4.Do", user), NetworkWait},
+		{"a call in an attempt", breakdown.StateSelect, stack("runtime.selectgo", "net/http.(*Client).Do", "shop/orders.Pay.func1",
+			"github.com/avast/retry-go/v4.Do", user), HTTPWait},
+		{"a channel of the one that computes for others", breakdown.StateChannel, stack("runtime.chanrecv1", "shop/orders.Pay.func1",
+			"golang.org/x/sync/singleflight.(*Group).Do", user), ChannelWait},
+		{"a limiter in a transport of the user's", breakdown.StateSelect, stack("runtime.selectgo",
+			"golang.org/x/time/rate.(*Limiter).wait", "shop/risk.(*limited).RoundTrip", "net/http.(*Client).Do", user), SleepWait},
+		{"a lock in a transport of the user's", breakdown.StateLock, stack("sync.(*Mutex).Lock",
+			"shop/risk.(*limited).RoundTrip", "net/http.(*Client).Do", user), LockWait},
+		{"a call through a transport of the user's", breakdown.StateSelect, stack("runtime.selectgo", "net/http.(*Transport).RoundTrip",
+			"shop/risk.(*limited).RoundTrip", "net/http.(*Client).Do", user), HTTPWait},
+		{"a lock in a transaction of Redis", breakdown.StateLock, stack("sync.(*Mutex).Lock", "shop/orders.Pay.func1",
+			"github.com/redis/go-redis/v9.(*Client).Watch", user), LockWait},
+		{"Redis through a connection of the user's", breakdown.StateNetwork, stack("net.(*conn).Read", "shop/wire.(*counted).Read",
+			"github.com/redis/go-redis/v9/internal/proto.(*Reader).readLine", user), RPCWait},
+		{"a name that the user's dialler looks up", breakdown.StateSelect, stack("runtime.selectgo", "net.(*Resolver).lookupIPAddr",
+			"shop/wire.dial", "github.com/go-sql-driver/mysql.(*connector).Connect", "database/sql.(*DB).conn", user), ConnectWait},
+		{"prepared by a driver in the user's", breakdown.StateNetwork, stack("net.(*conn).Read", "github.com/lib/pq.(*conn).simpleQuery",
+			"shop/traced.(*conn).PrepareContext", "database/sql.ctxDriverPrepare", user), PrepareWait},
+		{"a hook of the pool", breakdown.StateLock, stack("sync.(*Mutex).Lock", "shop/orders.acquire",
+			"github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", user), LockWait},
+		{"a logger's writer of the user's", breakdown.StateSyscall, stack("syscall.Fsync", "os.(*File).Sync", "shop/logs.(*file).Write",
+			"log/slog.(*commonHandler).handle", "log/slog.Info", user), LogWait},
+		{"a logger in an attempt", breakdown.StateLock, stack("sync.(*Mutex).Lock", "shop/logs.(*file).Write", "log.(*Logger).output",
+			"shop/orders.Pay.func1", "github.com/avast/retry-go/v4.Do", user), LogWait},
+		{"a message to a gRPC server", breakdown.StateSelect, stack("runtime.selectgo", grpcTransport+"(*recvBufferReader).read",
+			grpcTransport+"(*Stream).read", "google.golang.org/grpc.(*serverStream).RecvMsg", user), ClientWait},
+		{"its header", breakdown.StateSelect, stack("runtime.selectgo", grpcTransport+"(*recvBufferReader).readMessageHeader",
+			"google.golang.org/grpc.(*Server).processUnaryRPC"), ClientWait},
+		{"a message of a gRPC server", breakdown.StateSelect, stack("runtime.selectgo", grpcTransport+"(*writeQuota).get",
+			grpcTransport+"(*http2Server).write", "google.golang.org/grpc.(*serverStream).SendMsg", user), ClientWait},
+		{"a message to a gRPC client", breakdown.StateSelect, stack("runtime.selectgo", grpcTransport+"(*recvBufferReader).readClient",
+			grpcTransport+"(*recvBufferReader).Read", user), RPCWait},
+		{"its header at the client", breakdown.StateSelect, stack("runtime.selectgo",
+			grpcTransport+"(*recvBufferReader).readMessageHeaderClient", grpcTransport+"(*recvBufferReader).ReadMessageHeader",
+			user), RPCWait},
+		{"request body over HTTP/2", breakdown.StateSync, stack("sync.(*Cond).Wait", "net/http.(*http2pipe).Read",
+			"net/http.(*http2requestBody).Read", user), ClientWait},
+		{"a channel of a handler over HTTP/2", breakdown.StateChannel, append(stack("runtime.chanrecv1", "example.org/queue.Take"),
+			code.Frame{Function: "net/http.(*http2serverConn).runHandler"}), ChannelWait},
+		{"a source of the response", breakdown.StateChannel, stack("runtime.chanrecv1", user, "io.Copy", "net/http.(*response).ReadFrom",
+			"shop/orders.Export"), ChannelWait},
 		{"the collector's stop", breakdown.StateSTW, nil, Collector},
 		{"a stop by a call", breakdown.StateStoppedByCall, stack("runtime.ReadMemStats", "database/sql.(*DB).conn", user), StopWait},
 	} {
 		if got := x.Wait(breakdown.Part{State: c.state, Stack: c.stack}); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestWaitOfOtherGoroutines: the stack of a goroutine that a group or a server starts has no handler.
+func TestWaitOfOtherGoroutines(t *testing.T) {
+	x := NewIndex(Code{Module: "shop"})
+	const fast, group = "github.com/valyala/fasthttp.", "golang.org/x/sync/errgroup.(*Group).Go.func1"
+	for _, c := range []struct {
+		name  string
+		state breakdown.State
+		stack []string
+		want  Wait
+	}{
+		{"a lock in a group", breakdown.StateLock, []string{"sync.(*Mutex).Lock", "shop/orders.All.func1", group}, LockWait},
+		{"a file in a group", breakdown.StateSyscall, []string{"syscall.Fsync", "os.(*File).Sync", "shop/orders.All.func1", group}, SyncWait},
+		{"a group's work without the user's code", breakdown.StateLock, []string{"sync.(*Mutex).Lock", "example.org/feed.(*Feed).run",
+			group}, LockWait},
+		{"fasthttp reads a body", breakdown.StateNetwork, []string{"net.(*conn).Read", "bufio.(*Reader).Read", fast + "appendBodyFixedSize",
+			fast + "(*Request).ReadBody", fast + "(*Request).ContinueReadBody", fast + "(*Server).serveConn"}, ClientWait},
+		{"fasthttp writes a body", breakdown.StateNetwork, []string{"net.(*conn).Write", "bufio.(*Writer).Write",
+			fast + "(*Response).Write", fast + "writeResponse", fast + "(*Server).serveConn"}, ClientWait},
+		{"fasthttp flushes", breakdown.StateNetwork, []string{"net.(*conn).Write", "bufio.(*Writer).Flush", fast + "(*Server).serveConn",
+			fast + "(*workerPool).workerFunc"}, ClientWait},
+		{"a socket of a handler's", breakdown.StateNetwork, []string{"net.(*conn).Read", "shop/orders.Query", fast + "(*Server).serveConn"},
+			NetworkWait},
+		{"a socket of a library's handler", breakdown.StateNetwork, []string{"net.(*conn).Read", "example.org/feed.Serve",
+			fast + "(*Server).serveConn"}, NetworkWait},
+		{"a call of a handler's", breakdown.StateNetwork, []string{"net.(*conn).Read", "bufio.(*Reader).Read", fast + "appendBodyFixedSize",
+			fast + "(*Response).ReadLimitBody", fast + "(*HostClient).doNonNilReqResp", "shop/orders.Query", fast + "(*Server).serveConn"},
+			HTTPWait},
+	} {
+		var frames []code.Frame
+		for _, f := range c.stack {
+			frames = append(frames, code.Frame{Function: f, File: "lib@v1.2.3/x.go", Line: 1})
+		}
+		if got := x.Wait(breakdown.Part{State: c.state, Stack: frames}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -67,7 +67,7 @@ func (c Code) User(f code.Frame) bool {
 	case pkg == "" || strings.HasPrefix(name, cgoStub) || code.Probe(f):
 		return false
 	case pkg == "main" || within(pkg, c.Module):
-		return !strings.Contains(f.File, "/vendor/") && !c.borrowed(f.File)
+		return !code.Vendored(f.File) && !c.borrowed(f.File)
 	case Standard(pkg):
 		return false
 	case f.File == "":
@@ -76,7 +76,7 @@ func (c Code) User(f code.Frame) bool {
 	if c.Module != "" && !code.Edited(pkg, f.File) {
 		return false
 	}
-	return !strings.Contains(f.File, "/vendor/") && !code.Versioned(f.File)
+	return !code.Vendored(f.File) && !code.Versioned(f.File)
 }
 
 // cgoStub is the prefix of functions that cgo generates in the user's package to

@@ -16,19 +16,22 @@ const (
 	MapFill
 	MapSearch
 	MapScan
+	MapShared // a sync.Map that is stored into: it has no size to set
 )
 
-// mapUses are parts of the names of the runtime's functions, including those before
+// mapUses are parts of the names of sync's and the runtime's functions, including those before
 // Go 1.24 replaced the maps by Swiss tables (internal/runtime/maps).
 var mapUses = []struct {
 	part string
 	use  MapUse
 }{
+	{"sync.(*Map).LoadOr", MapShared}, {"sync.(*Map).LoadAnd", MapShared}, {"sync.(*Map).Load", MapSearch},
+	{"sync.(*Map).Range", MapScan}, {"sync.(*Map).", MapShared},
 	{"mapassign", MapFill}, {"mapdelete", MapFill}, {"mapclear", MapFill}, {"mapclone", MapFill},
 	{"PutSlot", MapFill}, {"makemap", MapFill},
 	{"hashGrow", MapFill}, {"growWork", MapFill}, {"evacuate", MapFill},
 	{".mapiter", MapScan}, {".mapIter", MapScan}, {"maps.(*Iter)", MapScan},
-	{"mapaccess", MapSearch}, {"maps.(*Map).get", MapSearch}, {"(*HashTrieMap[...]).Load", MapSearch},
+	{"mapaccess", MapSearch}, {"maps.(*Map).get", MapSearch},
 }
 
 // MapUseOf returns what the frames below a user's function do with a map, as the outermost

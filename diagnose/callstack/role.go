@@ -85,7 +85,7 @@ const Works = Map | Copy | Atomic | SmallIO
 func (r Role) Has(other Role) bool { return r&other != 0 }
 
 // rule gives a role to the functions of a package whose name begins with one of the
-// prefixes; no prefixes means all. A package that ends in "/..." covers those below
+// prefixes, or is one that ends in "$"; no prefixes means all. A package that ends in "/..." covers those below
 // it too, and a major version after the path is ignored.
 type rule struct {
 	pkg      string
@@ -170,7 +170,7 @@ func (r rule) matches(pkg, name string) bool {
 		return true
 	}
 	for prefix := range strings.FieldsSeq(r.prefixes) {
-		if strings.HasPrefix(name, prefix) {
+		if whole, exact := strings.CutSuffix(prefix, "$"); exact && name == whole || !exact && strings.HasPrefix(name, prefix) {
 			return true
 		}
 	}

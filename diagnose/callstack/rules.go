@@ -2,7 +2,8 @@ package callstack
 
 // The rules name functions of the runtime, the standard library and public
 // libraries, as they appear in stacks. Where a prefix is given it is the
-// narrowest that has been stable across the library's versions.
+// narrowest that has been stable across the library's versions; "$" ends a
+// whole name, whose closures and longer namesakes mean something else.
 
 var serverRules = []rule{
 	{"net/http", "(*conn).serve (*http2serverConn).runHandler (*http2serverConn).serve serverHandler", Server},
@@ -15,6 +16,8 @@ var serverRules = []rule{
 	{"net", "(*TCPListener).Accept (*UnixListener).Accept", Accept},
 	{"net/http", "(*connReader) (*body) (*response) (*chunkWriter) checkConnErrorWriter (*conn).readRequest readRequest (*http2responseWriter) (*http2serverConn) (*http2requestBody)", ServerIO},
 	{"golang.org/x/net/http2", "(*serverConn) (*responseWriter) (*requestBody)", ServerIO},
+	{"google.golang.org/grpc/internal/transport", "(*recvBufferReader).read$ (*recvBufferReader).readMessageHeader$ (*http2Server).write (*http2Server).Write", ServerIO},
+	{"github.com/valyala/fasthttp", "(*Request).Read (*Request).read (*Request).ContinueReadBody writeResponse (*Response).Write (*Server).writeErrorResponse", ServerIO},
 	{"net/http", "HandlerFunc.ServeHTTP (*ServeMux).ServeHTTP", Hop},
 	{"github.com/gin-gonic/gin", "(*Context).Next (*Engine).handleHTTPRequest", Hop},
 	{"github.com/gofiber/fiber", "(*Ctx).Next (*DefaultCtx).Next (*App).next", Hop},
@@ -34,7 +37,7 @@ var serverRules = []rule{
 var waitRules = []rule{
 	{"golang.org/x/sync/semaphore", "(*Weighted).Acquire", Semaphore},
 	{"github.com/marusama/semaphore", "(*semaphore).Acquire", Semaphore},
-	{"golang.org/x/sync/errgroup", "(*Group).Go", Semaphore}, // SetLimit makes Go wait
+	{"golang.org/x/sync/errgroup", "(*Group).Go$", Semaphore}, // SetLimit makes Go wait, not the goroutine that it starts
 	{"golang.org/x/net/netutil", "(*limitListener).acquire", Semaphore},
 	{"github.com/panjf2000/ants", "(*Pool).retrieveWorker (*poolCommon).retrieveWorker (*Pool).Submit", Semaphore},
 	{"golang.org/x/sync/singleflight", "(*Group).Do", SingleFlight},
@@ -150,7 +153,7 @@ var clientRules = []rule{
 	{"github.com/valyala/fasthttp", "(*HostClient).acquireConn (*HostClient).dial", HTTPConnect},
 	{"github.com/go-resty/resty/...", "", HTTPClient},
 	{"google.golang.org/grpc", "(*ClientConn) (*clientStream) (*addrConn) (*csAttempt) invoke Invoke (*pickerWrapper)", RPCClient},
-	{"google.golang.org/grpc/internal/transport", "(*http2Client) (*recvBufferReader) (*Stream).waitOnHeader (*ClientStream)", RPCClient},
+	{"google.golang.org/grpc/internal/transport", "(*http2Client) (*recvBufferReader).readClient (*recvBufferReader).readMessageHeaderClient (*Stream).waitOnHeader (*ClientStream)", RPCClient},
 	{"google.golang.org/grpc", "(*pickerWrapper).pick (*ClientConn).exitIdleMode (*ClientConn).Connect (*ClientConn).WaitForStateChange (*ClientConn).Close (*addrConn).connect (*addrConn).resetTransport (*addrConn).resetTransportAndUnlock", HTTPConnect},
 	{"google.golang.org/grpc", "NewClient Dial DialContext", HTTPConnect | RPCClient | Dial},
 	{"google.golang.org/grpc/internal/transport", "NewHTTP2Client NewClientTransport newHTTP2Client dial", HTTPConnect | RPCClient},

@@ -63,7 +63,7 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 	case breakdown.StateStoppedByCall:
 		return StopWait
 	}
-	inner := x.lentTo(x.Handler(part.Stack))
+	inner := x.Called(x.lentTo(x.Handler(part.Stack)))
 	roles := x.Roles(inner)
 	if w := x.databaseWait(part.State, inner, roles); w != "" {
 		return w
@@ -94,7 +94,7 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 	case roles.Has(SingleFlight), x.flight(part):
 		return FlightWait
 	}
-	return x.plainWait(part.State, part.Stack, roles)
+	return x.plainWait(part.State, x.Handler(part.Stack), roles)
 }
 
 // answers reports whether the target answers a call itself.
@@ -224,7 +224,7 @@ func (x *Index) paces(c breakdown.Chain) bool {
 	if last.State == breakdown.StateSleep {
 		return x.Innermost(last.Stack) < 0
 	}
-	return x.Roles(last.Stack).Has(RateLimit)
+	return x.Roles(x.Called(last.Stack)).Has(RateLimit)
 }
 
 // Root returns the end of a chain of waits: what the last of its goroutines did
@@ -306,6 +306,9 @@ func (x *Index) clients(stack []code.Frame) bool {
 
 // plainWait classifies by state waits that no library's frames explain.
 func (x *Index) plainWait(state breakdown.State, stack []code.Frame, roles Role) Wait {
+	if state != breakdown.StateLock && state != breakdown.StateSyscall && x.exchanges(state, stack) {
+		return ClientWait
+	}
 	switch state {
 	case breakdown.StateLock:
 		if roles.Has(ReadLock) {
@@ -313,9 +316,6 @@ func (x *Index) plainWait(state breakdown.State, stack []code.Frame, roles Role)
 		}
 		return LockWait
 	case breakdown.StateNetwork:
-		if x.Roles(stack).Has(ServerIO) && !x.userCalls(stack) {
-			return ClientWait
-		}
 		return NetworkWait
 	case breakdown.StateSyscall:
 		switch {
@@ -335,11 +335,18 @@ func (x *Index) plainWait(state breakdown.State, stack []code.Frame, roles Role)
 	return OtherWait
 }
 
-// userCalls reports whether network I/O is on a connection that the user's code
-// opened: a user frame between the socket and the server.
-func (x *Index) userCalls(stack []code.Frame) bool {
-	user, server := x.Innermost(stack), x.Find(stack, ServerIO)
-	return user >= 0 && user < server
+// exchanges reports whether a server waits for its client's bytes, or for room to send its own: not with a user frame inside, which
+// has opened another connection. HTTP/2 reads what another goroutine hands over, and so waits at a channel. A server
+// that uses nothing but the standard library, such as a buffer that it flushes, uses its own connection.
+func (x *Index) exchanges(state breakdown.State, stack []code.Frame) bool {
+	user := x.Innermost(stack)
+	if io := x.Find(stack, ServerIO); io >= 0 {
+		return user < 0 || user > io
+	}
+	server := x.Find(stack, Server)
+	return state == breakdown.StateNetwork && server >= 0 && !slices.ContainsFunc(stack[:server], func(f code.Frame) bool {
+		return x.User(f) || Dependency(f.Function)
+	})
 }
 
 // logging reports whether a stack is inside a logger: any logging library, or a

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/laws"
@@ -49,7 +48,7 @@ func (p *Set) Peers() []Peer {
 func (p *Set) counted() []string {
 	_, known := p.Rate(series.DBCPU, "")
 	return slices.DeleteFunc(slices.Clone(p.Record.Labels(series.PeersCPU)), func(labels string) bool {
-		return known && strings.HasPrefix(series.Label(labels, "program"), "postgres")
+		return known && series.Label(labels, "program") == "postgres"
 	})
 }
 

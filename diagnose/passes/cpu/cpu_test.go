@@ -573,6 +573,12 @@ func TestMapUse(t *testing.T) {
 		"runtime.mapassign_faststr")
 	says("Looking up keys", "an index by the value that it looks for", "aeshashbody", "runtime.strhash", "runtime.mapaccess1_faststr")
 	says("Ranging over whole maps", "index", "internal/runtime/maps.(*Iter).Next", "runtime.mapIterNext")
+	const shared = "internal/sync.(*HashTrieMap[go.shape.interface {},go.shape.interface {}])."
+	says("Looking up keys", "look each key up once", "runtime.efaceeq", shared+"Load", "sync.(*Map).Load")
+	says("Storing in sync.Maps", "load a key first", "aeshashbody", shared+"Swap", "sync.(*Map).Swap", "sync.(*Map).Store")
+	// before Go 1.24
+	says("Storing in sync.Maps", "load a key first", "runtime.mapassign", "sync.(*Map).dirtyLocked", "sync.(*Map).LoadOrStore")
+	says("Ranging over whole maps", "index", shared+"iter", "sync.(*Map).Range")
 	says("Ranging over whole maps", "index", "runtime.mapiternext")
 }
 

@@ -64,7 +64,8 @@ var JSON = domain{
 			"fast one); below that confidence is low. Where: the user's line that calls the encoder. An encoder takes 2 to 100 ns " +
 			"per byte. If decoding takes more than 200 ns of CPU for each byte of a request, the input comes from " +
 			"elsewhere or is decoded again and again, and redline advises decoding less first. If all responses have the same " +
-			"size, it advises caching the encoded bytes first.",
+			"size, it advises caching the encoded bytes first. Neither if requests compress or decompress: the bytes then do " +
+			"not say how much is encoded.",
 		Remedy: "Decode values once, cache encoded responses, make bodies smaller, use a generated or faster encoder.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n" +

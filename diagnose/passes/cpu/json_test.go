@@ -64,7 +64,11 @@ func TestLessJSON(t *testing.T) {
 	}{
 		"more than a request brings": {decodes(100), less + ". Decode it once"},
 		"what a request brings":      {decodes(20000), general},
-		"sizes unknown":              {Healthy().Sample(6*s, decode...), general},
+		"what a compressed request brings": {decodes(100).Sample(s/5, "compress/flate.(*decompressor).huffmanBlock",
+			"compress/gzip.(*Reader).Read", Route, list), general},
+		"a compressed answer to the service": {decodes(100).Sample(s/5, "compress/flate.(*decompressor).huffmanBlock",
+			"compress/gzip.(*Reader).Read", "net/http.(*gzipReader).Read", Route, list), less + ". Decode it once"},
+		"sizes unknown": {Healthy().Sample(6*s, decode...), general},
 		"a file": {decodes(100).Sample(s/5, "syscall.Read", "os.(*File).Read", "os.ReadFile", Route),
 			less + " (a file that orders.(*API).Query reads)."},
 		"a file, by the traces": {decodes(100).Wait(breakdown.StateSyscall, time.Millisecond, 1, "syscall.Read", "os.(*File).Read", list),

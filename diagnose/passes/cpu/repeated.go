@@ -17,15 +17,25 @@ import (
 )
 
 // exchanged returns the mean bytes of a request and of a response, with their headers; ok is false where requests or
-// bytes were not counted.
+// bytes were not counted, and where requests compress or decompress, so that these bytes may stand for many times as many.
 func exchanged(p *diagnose.Pass) (sent, got float64, ok bool) {
 	requests, counted := p.Sum(series.LoadRequests, "")
 	in, answered := p.Sum(series.LoadBytesIn, "")
 	out, asked := p.Sum(series.LoadBytesOut, "")
-	if !counted || !answered || !asked || !(requests > 0) {
+	if !counted || !answered || !asked || !(requests > 0) || compresses(p) {
 		return 0, 0, false
 	}
 	return out / requests, in / requests, true
+}
+
+// compresses reports whether requests compress or decompress anything but what the HTTP client of the service receives.
+func compresses(p *diagnose.Pass) bool {
+	use, err := p.Use()
+	return err == nil && use.Part(func(s usage.Booked) bool {
+		return s.Roles.Has(callstack.Compress) && p.Stacks.Serves(s.Stack) && !slices.ContainsFunc(s.Stack, func(f code.Frame) bool {
+			return strings.HasSuffix(f.Function, "gzipReader).Read") && strings.HasPrefix(f.Function, "net/http.")
+		})
+	}) > 0
 }
 
 // formatLess puts caching text before building it faster, where it is neither what requests send nor what they receive.

@@ -164,6 +164,10 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		f.Remedy = fmt.Sprintf("At %s, look each key up once per request and keep the entry (or a pointer "+
 			"to it), use a smaller key, or a slice if keys are small numbers. If it searches entry by entry, "+
 			"keep an index by the value that it looks for.", at)
+	case callstack.MapShared:
+		title = "Storing in sync.Maps"
+		f.Remedy = fmt.Sprintf("At %s, load a key first and store only what is new or has changed, use a smaller key (a number "+
+			"rather than a struct or string), or keep what only one request needs in a map of its own.", at)
 	case callstack.MapScan:
 		title = "Ranging over whole maps"
 		f.Remedy = fmt.Sprintf("Keep an index by the value that %s looks for (a map from it to the entries) or a running "+

@@ -113,7 +113,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return nil
 	}
-	caches := cacheNames{}
+	caches := namesOf(p)
 	filled, kept := filling(p, caches), keeping(p, caches)
 	groups, names := map[string]*miss{}, []string{}
 	for band, parts := range [][]breakdown.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
@@ -285,25 +285,35 @@ func storing(p *diagnose.Pass, function string) bool {
 
 // cacheNames remembers which functions are caches', by their names: the profiles of a
 // run repeat a few thousand names a million times.
-type cacheNames map[string]bool
+type cacheNames struct {
+	module string // the service's own: all of its functions lie in that, caches or not
+	known  map[string]bool
+}
+
+func namesOf(p *diagnose.Pass) cacheNames {
+	return cacheNames{module: p.Stacks.Module, known: map[string]bool{}}
+}
 
 func (c cacheNames) has(function string) bool {
-	is, known := c[function]
+	is, known := c.known[function]
 	if !known {
-		is = isCache(function)
-		c[function] = is
+		is = isCache(function, c.module)
+		c.known[function] = is
 	}
 	return is
 }
 
-// isCache reports whether the name of a function, its type or its package is that
-// of a cache. The standard library's caches are not the service's to change.
-func isCache(function string) bool {
+// isCache reports whether the name of a function, its type or its package, within the
+// service's module, is that of a cache. The standard library's caches are not the service's to change.
+func isCache(function, module string) bool {
 	pkg, name := callstack.Split(function)
 	if pkg == "" || callstack.Standard(pkg) {
 		return false
 	}
 	elements := strings.Split(pkg, "/")
+	if rest, own := strings.CutPrefix(pkg+"/", module+"/"); own {
+		elements = strings.Split("/"+rest, "/")
+	}
 	for i, e := range elements { // "github.com/hashicorp/golang-lru/v2" is one
 		if i == 0 && len(elements) > 1 {
 			continue

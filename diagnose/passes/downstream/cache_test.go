@@ -51,6 +51,16 @@ func TestCache(t *testing.T) {
 	ExpectUnjudged(t, downstream.Cache, idle().NoAnatomy(), "cache-useless")
 }
 
+// TestCacheModule: the name of the service's module makes no function of it a cache, that of a package in it does.
+func TestCacheModule(t *testing.T) {
+	served := func(pkg string) *Builder {
+		handle := "github.com/acme/image-cache/" + pkg + ".(*Desk).ServeHTTP@desk.go:50"
+		return get1(idle().Module("github.com/acme/image-cache").Sample(20*ms, "runtime.mapaccess2_faststr", handle), 30*ms, 1, handle)
+	}
+	Expect(t, downstream.Cache, served("images"))
+	Expect(t, downstream.Cache, served("images/cache"), "cache-useless at desk.go:50")
+}
+
 // TestCacheMiddleware: all that the next handler waits for passes a middleware whose name says
 // cache, whether it caches or not. Only one that looks something up caches.
 func TestCacheMiddleware(t *testing.T) {

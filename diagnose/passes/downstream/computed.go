@@ -82,7 +82,7 @@ func computations(p *diagnose.Pass) []computation {
 	if err != nil {
 		return nil
 	}
-	caches := cacheNames{}
+	caches := namesOf(p)
 	filled, kept := filling(p, caches), keeping(p, caches)
 	type group struct {
 		lines map[code.Frame]float64

@@ -225,6 +225,16 @@ func TestNames(t *testing.T) {
 	ExpectUnjudged(t, downstream.Names, idle().NoAnatomy(), "dns-per-request")
 }
 
+// TestTimeoutOfEqualLines: of lines at which as many requests wait, the first is named.
+func TestTimeoutOfEqualLines(t *testing.T) {
+	b := New(64, 3*ms).Rate(500)
+	for line := range 20 {
+		b.Standing(2, 40, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
+			fmt.Sprintf("shop/cache.(*Cache).Get@cache.go:%d", 41+line))
+	}
+	Expect(t, downstream.Timeout, b, "missing-timeout at cache.go:41")
+}
+
 func TestTimeout(t *testing.T) {
 	call := []string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get}
 	// 500 per second of 3 ms are 1.5 in flight.

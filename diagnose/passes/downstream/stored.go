@@ -27,7 +27,7 @@ func stored(p *diagnose.Pass, cache code.Frame) (entries float64, many bool) {
 	if err != nil || failed != nil || !(requests > 0) {
 		return 0, false
 	}
-	function, caches := callstack.Enclosing(cache.Function), cacheNames{}
+	function, caches := callstack.Enclosing(cache.Function), namesOf(p)
 	count, bytes := map[code.Frame]float64{}, map[code.Frame]float64{}
 	for _, s := range objects.Samples {
 		if fills(p, s.Stack, function, caches) {

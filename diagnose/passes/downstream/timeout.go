@@ -92,14 +92,9 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 	end := snapshots[len(snapshots)-1]
 	first, last := standing(p, snapshots[0]), standing(p, end)
 	underway := max(load.Rate*load.Mean/1e9, sentAround(p, end.At))
-	var at code.Frame
-	for f, n := range last {
-		if n > last[at] || n == last[at] && f.Function < at.Function {
-			at = f
-		}
-	}
+	at := measured.Heaviest(last, measured.CompareFrames)
 	stuck := last[at]
-	if stuck < leastStuck || float64(stuck) < leastOutlived*underway {
+	if stuck < leastStuck || stuck < leastOutlived*underway {
 		return nil
 	}
 	share, of := beyond(load)
@@ -108,10 +103,10 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where:       diagnose.WhereOf(at),
 		Title: fmt.Sprintf("%d requests wait in a call at %s, but the load has only %s in flight: the call outlives its "+
-			"callers", stuck, diagnose.At(at), diagnose.Times(underway)),
+			"callers", int64(stuck), diagnose.At(at), diagnose.Times(underway)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Count, "%d goroutines of requests wait at %s at the "+
-				"end of the run, %d at its start", stuck, diagnose.At(at), first[at]),
+			diagnose.Fact(diagnose.FromProfile, stuck, diagnose.Count, "%d goroutines of requests wait at %s at the "+
+				"end of the run, %d at its start", int64(stuck), diagnose.At(at), int64(first[at])),
 			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Count, "the load has %s requests in flight then: the larger "+
 				"of its own count and rate times mean latency",
 				diagnose.Times(underway)),
@@ -166,8 +161,8 @@ func outlivedAt(p *diagnose.Pass, function string) bool {
 
 // standing counts the requests that wait in a call to another service, by the
 // user's frame that calls. Databases have causes of their own.
-func standing(p *diagnose.Pass, s measured.Snapshot) map[code.Frame]int64 {
-	counts := map[code.Frame]int64{}
+func standing(p *diagnose.Pass, s measured.Snapshot) map[code.Frame]float64 {
+	counts := map[code.Frame]float64{}
 	for _, stack := range s.Stacks {
 		roles := p.Stacks.Roles(p.Stacks.Handler(stack.Stack))
 		client := roles.Has(callstack.HTTPClient | callstack.RPCClient)
@@ -180,7 +175,7 @@ func standing(p *diagnose.Pass, s measured.Snapshot) map[code.Frame]int64 {
 		// A server that the service brings reads there what its connections send next: no request waits.
 		i := p.Stacks.Innermost(stack.Stack)
 		if i >= 0 && !p.Stacks.Role(stack.Stack[i].Function).Has(callstack.Server|callstack.ServerIO) {
-			counts[stack.Stack[i]] += stack.Value
+			counts[stack.Stack[i]] += float64(stack.Value)
 		}
 	}
 	return counts

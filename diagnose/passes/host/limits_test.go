@@ -165,6 +165,7 @@ func TestStabilityBesideAPeer(t *testing.T) {
 	Expect(t, host.Stability, busy().Peer("backend", "9001", 1.3))
 	Expect(t, host.Stability, busy().Peer("backend", "9001", 0.6), "unstable-host")
 	Expect(t, host.Stability, busy().Peer("postgres", "5432", 1.3), "unstable-host") // it is the database, and counted
+	Expect(t, host.Stability, busy().Peer("postgrest", "3000", 1.3))                 // which asks the database for the service
 	Expect(t, host.Stability, New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, -1).Peer("postgres", "5432", 1.4))
 }
 

@@ -26,9 +26,10 @@ var gcLimit = diagnose.Cause{
 	ID: "gc-limit-thrash", Title: "The memory limit makes the garbage collector run all the time",
 	Doc: "The live heap nearly fills GOMEMLIMIT. Each cycle frees little, so the next one begins at once; the runtime's " +
 		"limiter then lets the heap exceed the limit rather than collect more than half of the time.",
-	Knows: "GOMEMLIMIT is set, the heap goal is less than nine tenths of what GOGC would set (so the limit sets it), and " +
-		"garbage collection takes at least 15 % of the service's CPU. The origin of the goal distinguishes it from gc-cpu; if the " +
-		"runtime's limiter is active, that adds to the evidence but does not decide, because a small GOGC turns it on as well.",
+	Knows: "GOMEMLIMIT is set, the heap goal is less than nine tenths of what GOGC would set (so the limit sets it) and less " +
+		"than twice the live heap, and garbage collection takes at least 15 % of the service's CPU. The origin of the goal " +
+		"distinguishes it from gc-cpu; if the runtime's limiter is active, that adds to the evidence but does not decide, " +
+		"because a small GOGC turns it on as well.",
 	Remedy: "Raise GOMEMLIMIT to twice the live heap plus overhead, or shrink the live heap.",
 	Example: diagnose.Example{Lang: "sh",
 		Before: "GOMEMLIMIT=66MiB ./carts   # the live heap is 55 MiB",

@@ -168,6 +168,12 @@ func TestWhyItCollects(t *testing.T) {
 	// GOGC=off
 	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 54e6, 1.8e19, 60, 0).
 		Gauge("/gc/gomemlimit:bytes", "", 60e6), "gc-limit-thrash")
+	// GOGC=off, with as much room as a GOGC of 900 would leave
+	roomy := func(cpu time.Duration) *Builder {
+		return collector(collecting(cpu), 100e6, 80e6, 1e9, 1.8e19, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 1<<30)
+	}
+	Expect(t, memory.Collector, roomy(2*s))
+	Expect(t, memory.Collector, roomy(6*s), "gc-cpu")
 	// tight, but cheap
 	Expect(t, memory.Collector, collector(Healthy(), 50e6, 40e6, 54e6, 100, 2, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6))
 	// no limit

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -12,9 +13,10 @@ import (
 // limit the heap goal falls towards the live heap and cycles follow each other (Go
 // GC guide, "Memory limit"); the runtime then caps collection at half of the CPU
 // and lets the limit be exceeded (runtime/mgclimit.go). That cap alone does not
-// decide, because a small GOGC reaches it as well.
+// decide, because a small GOGC reaches it as well. Nor does a limit that leaves as
+// much room as the default GOGC: with GOGC=off each cycle is the limit's.
 func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
-	if !c.Limited() || !(c.CPU >= leastExplained) {
+	if !c.Limited() || !(c.Room() < usage.DefaultPercent/100.0) || !(c.CPU >= leastExplained) {
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{

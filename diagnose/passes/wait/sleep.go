@@ -113,16 +113,17 @@ const severalCalls = 1.8
 // pause says what the requests wait for, and what to do at its place.
 func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 	within, at := library(p, s), diagnose.At(s.Place)
-	if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
-		pkg, _ := callstack.Split(s.Part.Stack[i].Function)
+	stack := p.Stacks.Called(s.Part.Stack)
+	if i := p.Stacks.Find(stack, callstack.RateLimit); i >= 0 {
+		pkg, _ := callstack.Split(stack[i].Function)
 		if strings.Contains(pkg, "retry") || strings.Contains(pkg, "backoff") {
-			return "between attempts in " + callstack.Short(s.Part.Stack[i].Function),
+			return "between attempts in " + callstack.Short(stack[i].Function),
 				"Find out why attempts at " + at + " fail, and prevent it: requests that change the same data can take " +
 					"turns. If attempts must be repeated, shorten the pause."
 		}
 		if pkg != "time" {
 			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
-			return "in " + callstack.Short(s.Part.Stack[i].Function),
+			return "in " + callstack.Short(stack[i].Function),
 				"Raise the limit at " + at + ", or reject requests above it instead of delaying them."
 		}
 		if within == "" {
