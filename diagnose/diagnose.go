@@ -85,8 +85,9 @@ type Cause struct {
 	// CoveredBy lists causes whose consequence this one is where their finding covers its place
 	// (Pass.Cover).
 	CoveredBy []string
-	// HeldBy lists causes that are work. If one of them names most of the work for
-	// which requests queue at one goroutine or lock, the queue is its consequence.
+	// HeldBy lists causes that keep busy, or waiting, who holds what requests queue for: a goroutine,
+	// a lock, a slot (Pass.Queue). If one of them names most of what that one does, the queue is its
+	// consequence.
 	HeldBy []string
 	// RunQueue marks the queue for the CPUs. Taking less CPU shortens it by more than the
 	// share that is saved.

@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/database"
@@ -266,4 +267,34 @@ func TestNoStatementIsNoMissingSource(t *testing.T) {
 			t.Errorf("with a server that ran none: %s", why)
 		}
 	})
+}
+
+// TestChildrenAreTheLoadsDemand: the processes that a service starts use its host's CPUs for its requests, so that a wait for one of
+// them cannot shrink below what they compute.
+func TestChildrenAreTheLoadsDemand(t *testing.T) {
+	const convert = "shop/thumbs.Convert@thumbs.go:30"
+	run := []string{"syscall.Wait4", "os.(*Process).Wait", "os/exec.(*Cmd).Run", convert}
+	converts := func(children, busy float64, each time.Duration) *Builder {
+		b := New(10, 10*each).CPU(2, busy, 0.1, 0, 0).Children(children).Wait(breakdown.StateRunning, time.Millisecond, 1)
+		return b.Wait(breakdown.StateSyscall, 2*each, 1, run...).Wait(breakdown.StateChannel, 8*each, 1, "runtime.chansend1", handle).
+			WakerRequest("runtime.chanrecv1", handle).Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve",
+			Request: true, State: breakdown.StateSyscall, Times: 1, Stack: append(Stack(run...), Serving()...)}}})
+	}
+	const each = 100 * time.Millisecond
+	runWith(t, converts(1.8, 1.96, each), func(p *diagnose.Pass) {
+		within(t, "a queue for processes that fill the CPUs", p.Elsewhere(0.8).Factor, 1, 1.1)
+		if !p.CPU().Saturated() {
+			t.Error("CPUs that the processes fill count as spare")
+		}
+	})
+	// Other programs take the rest, and processes that wait for it make requests wait.
+	runWith(t, converts(1.2, 1.96, each), func(p *diagnose.Pass) {
+		if !p.CPU().Saturated() {
+			t.Error("nobody waits for the CPUs that processes wait for")
+		}
+	})
+	ExpectAll(t, Alone(wait.Channel), converts(1.8, 1.96, each))
+	if found := ExpectAll(t, Alone(wait.Channel), converts(0.5, 0.7, each), "concurrency-limit at web.go:20"); len(found) == 1 {
+		within(t, "a limit while CPUs are idle", found[0].GainCeiling, 3, 3.7) // 2 CPUs, of which 0.6 are used
+	}
 }

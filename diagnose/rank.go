@@ -132,64 +132,89 @@ func (p *Pass) busy() string {
 
 // fold reports a consequence in the finding of its root, if the root promises at
 // least rootWorth of it: a reader should see one cause, not its echo in every
-// queue.
+// queue. What follows from a consequence is told where that one is.
 func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
-	root := func(f Finding) int {
-		best := -1
-		for i, r := range found {
-			covered := slices.Contains(causes[f.Cause].CoveredBy, r.Cause) && p.covers(r, f.Where.Function)
-			if r.Cause == f.Cause || !slices.Contains(causes[f.Cause].FollowsFrom, r.Cause) && !covered && !p.heldBy(f, r, causes) {
-				continue
-			}
-			// A hint is the root only of findings at its own place.
-			if r.Confidence == findings.Low && !(causes[f.Cause].SamePlace && r.GainCeiling >= f.GainCeiling) {
-				continue
-			}
-			if causes[f.Cause].SamePlace && r.Where.Function != f.Where.Function && !p.covers(r, f.Where.Function) {
-				continue
-			}
-			if p.apart(f.Cause, r.Where.Function) {
-				continue
-			}
-			// Gains are factors with a pole where nothing remains, so their logarithms are
-			// compared.
-			enough := math.Log(r.GainCeiling) >= rootWorth*math.Log(f.GainCeiling)
-			if held := p.heldBy(f, r, causes); held && !enough {
-				// The queue's own gain is that without the work. Letting it run at once gains less, on few CPUs.
-				enough = r.GainCeiling >= p.Waited(p.queues[placeKey(f)].Share).Factor
-			}
-			if !enough && causes[f.Cause].RunQueue {
-				enough = p.shortens(r) >= f.GainCeiling
-			}
-			if enough && (best < 0 || r.GainCeiling > found[best].GainCeiling) {
-				best = i
-			}
-		}
-		return best
-	}
-	kept := make([]Finding, 0, len(found))
-	folded, followed := make([]bool, len(found)), make([]bool, len(found))
+	roots := p.roots(found, causes)
+	kept, followed := make([]Finding, 0, len(found)), make([]bool, len(found))
 	for i, f := range found {
-		r := root(f)
-		if r < 0 {
+		r := roots.last(i)
+		if r == i {
 			continue
 		}
-		folded[i] = true
 		to := &found[r]
 		// A root that covers its own place has said in its words what the other cause finds there.
-		if f.Where.Function != to.Where.Function || !p.covers(*to, f.Where.Function) {
+		if f.Where.Function != to.Where.Function || !p.covers(*to, f) {
 			to.Title += map[bool]string{false: ", so ", true: ", and "}[followed[r]] + consequence(f, causes[f.Cause])
 			followed[r] = true
 		}
 		to.Evidence = append(to.Evidence, f.Evidence...)
-		to.Rejected = append(to.Rejected, findings.Rejected{Cause: f.Cause, Why: "it follows from " + to.Cause + ": " + f.Title})
+		why := "it follows from " + found[roots[i]].Cause + ": " + f.Title
+		to.Rejected = append(to.Rejected, findings.Rejected{Cause: f.Cause, Why: why})
 	}
 	for i, f := range found {
-		if !folded[i] {
+		if roots[i] < 0 {
 			kept = append(kept, f)
 		}
 	}
 	return kept
+}
+
+// lineage holds for each finding the index of its root, negative if it has none. It has no circles.
+type lineage []int
+
+// last returns the finding that a chain of roots ends in: the finding itself if it has no root.
+func (l lineage) last(i int) int {
+	for l[i] >= 0 {
+		i = l[i]
+	}
+	return i
+}
+
+// roots finds the root of each finding. Of two that may each be the other's root, the one that promises less follows.
+func (p *Pass) roots(found []Finding, causes map[string]Cause) lineage {
+	roots, order := make(lineage, len(found)), make([]int, len(found))
+	for i := range found {
+		roots[i], order[i] = -1, i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(found[a].GainCeiling, found[b].GainCeiling) })
+	for _, i := range order {
+		best := -1
+		for r := range found {
+			better := best < 0 || found[r].GainCeiling > found[best].GainCeiling
+			if better && roots.last(r) != i && p.follows(found[i], found[r], causes) {
+				best = r
+			}
+		}
+		roots[i] = best
+	}
+	return roots
+}
+
+// follows reports whether a finding is the consequence of another, and that one promises enough to tell it.
+func (p *Pass) follows(f, r Finding, causes map[string]Cause) bool {
+	c := causes[f.Cause]
+	covered, held := slices.Contains(c.CoveredBy, r.Cause) && p.covers(r, f), p.heldBy(f, r, causes)
+	if r.Cause == f.Cause || !slices.Contains(c.FollowsFrom, r.Cause) && !covered && !held {
+		return false
+	}
+	// A hint is the root only of findings at its own place.
+	if r.Confidence == findings.Low && !(c.SamePlace && r.GainCeiling >= f.GainCeiling) {
+		return false
+	}
+	if c.SamePlace && r.Where.Function != f.Where.Function && !p.covers(r, f) {
+		return false
+	}
+	if p.apart(f.Cause, r.Where.Function) {
+		return false
+	}
+	// Gains are factors with a pole where nothing remains, so their logarithms are
+	// compared.
+	enough := math.Log(r.GainCeiling) >= rootWorth*math.Log(f.GainCeiling)
+	if held && !enough {
+		// The queue's own gain is that without the work. Letting it run at once gains less, on few CPUs.
+		enough = r.GainCeiling >= p.Waited(p.queues[placeKey(f)].Share).Factor
+	}
+	return enough || c.RunQueue && p.shortens(r) >= f.GainCeiling
 }
 
 // Reached notes the functions through which requests reach the place where a cause makes
@@ -197,32 +222,66 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 // a statement that runs on another. nil notes that it follows from no function at all.
 func (p *Pass) Reached(cause string, functions []string) { p.reached[cause] = functions }
 
-// Cover notes functions whose work a finding explains, in addition to its own place. Its own function among them says that
-// causes which follow from it there are the same work by another name.
-func (p *Pass) Cover(f Finding, functions ...string) {
-	p.covered[placeKey(f)] = append(p.covered[placeKey(f)], functions...)
+// Cover notes functions, or other places (PlaceOf), whose work a finding explains, in addition to its own place. Its own function
+// among them says that causes which follow from it there are the same work by another name.
+func (p *Pass) Cover(f Finding, places ...string) {
+	p.covered[placeKey(f)] = append(p.covered[placeKey(f)], places...)
 }
 
-func (p *Pass) covers(f Finding, function string) bool {
-	return slices.Contains(p.covered[placeKey(f)], function)
+// covers reports whether a finding explains the place of another. What is at no known place is covered by none.
+func (p *Pass) covers(f, other Finding) bool {
+	place := PlaceOf(other)
+	return place != "" && slices.Contains(p.covered[placeKey(f)], place)
 }
+
+// PlaceOf names the place of a finding for Cover: its function or, where that is unknown, its statement.
+func PlaceOf(f Finding) string { return cmp.Or(f.Where.Function, f.Where.SQL) }
 
 // mostHeld is the part of a queue's wait that one function must account for, for the
 // queue to be its consequence.
 const mostHeld = 0.5
 
-// Queue notes the site at which requests queue for the goroutine or lock that a
+// Queue notes the site at which requests queue for the goroutine, the lock or the slot that a
 // finding names.
 func (p *Pass) Queue(f Finding, site waits.Site) { p.queues[placeKey(f)] = site }
 
 func placeKey(f Finding) string { return f.Cause + " " + f.Where.Function }
 
-// heldBy reports whether a queue is the consequence of the work that a root names:
-// whether that is most of the work done while requests wait there.
+// heldBy reports whether a queue is the consequence of what a root names: whether that is most of
+// what is done, or waited for, while requests wait there.
 func (p *Pass) heldBy(f, root Finding, causes map[string]Cause) bool {
 	site, ok := p.queues[placeKey(f)]
-	return ok && slices.Contains(causes[f.Cause].HeldBy, root.Cause) && (p.Doing(site, root.Where.Function) >= mostHeld ||
-		p.MeanwhileAt(site, root.Where.Function, callstack.DatabaseWait, callstack.SyncWait) >= mostHeld)
+	if !ok || !slices.Contains(causes[f.Cause].HeldBy, root.Cause) {
+		return false
+	}
+	kinds := meanwhile(p.stageOf(root.Cause))
+	return slices.ContainsFunc(append([]string{root.Where.Function}, p.covered[placeKey(root)]...), func(function string) bool {
+		return p.Doing(site, function) >= mostHeld || p.MeanwhileAt(site, function, kinds...) >= mostHeld
+	})
+}
+
+// meanwhile returns the waits in which a cause of a stage keeps who holds something. Use of the CPU keeps nobody waiting.
+func meanwhile(s Stage) []callstack.Wait {
+	switch s {
+	case Host:
+		return []callstack.Wait{callstack.SyncWait, callstack.FileWait}
+	case Database:
+		return []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait, callstack.PoolWait,
+			callstack.SyncWait}
+	case Wait:
+		return []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
+	}
+	return nil
+}
+
+// stageOf returns the stage of the analyzer that names a cause.
+func (p *Pass) stageOf(cause string) Stage {
+	for _, a := range p.analyzers {
+		if _, ok := Lookup([]Analyzer{a}, cause); ok {
+			return a.Stage
+		}
+	}
+	return Validity
 }
 
 // shortens returns by what factor the queue for the CPUs becomes shorter without the CPU that
@@ -240,10 +299,10 @@ func (p *Pass) shortens(f Finding) float64 {
 }
 
 // apart reports whether the places of a cause are known and a function leads to
-// none of them.
+// none of them. An unknown one may lead to any of them, unless there is none.
 func (p *Pass) apart(cause, function string) bool {
 	functions, known := p.reached[cause]
-	return known && function != "" && !slices.ContainsFunc(functions, func(name string) bool {
+	return known && (function != "" || functions == nil) && !slices.ContainsFunc(functions, func(name string) bool {
 		return callstack.Enclosing(name) == callstack.Enclosing(function) // a transaction's body is a closure
 	})
 }

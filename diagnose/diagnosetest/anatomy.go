@@ -34,6 +34,9 @@ func (b *Builder) Slow(state breakdown.State, each time.Duration, frames ...stri
 // Cut sets the number of requests cut by the start or end of a trace.
 func (b *Builder) Cut(n int) *Builder { b.anatomyOf().Cut = n; return b }
 
+// Whole sets the number of requests that are whole in traces.
+func (b *Builder) Whole(n int) *Builder { b.anatomyOf().Requests = n; return b }
+
 // Waker says what ended the waits added last.
 func (b *Builder) Waker(frames ...string) *Builder {
 	a := b.anatomyOf()

@@ -147,12 +147,16 @@ func (p *Set) leavesSpare(c CPU) bool {
 }
 
 // queuesAtMost bounds the part of request time in the queue for this host's CPUs. How long
-// the processes of a database or of other peers queue is not observed. It is at most the time that
-// requests wait for them, for the database less the time in which their session waits for another's lock.
+// the service's children, or the processes of a database or of other peers, queue is not observed. It is at
+// most the time that requests wait for them, for the database less the time in which their session waits for
+// another's lock.
 func (p *Set) queuesAtMost(c CPU) float64 {
 	most := p.Waits().Share(callstack.Queued)
 	if c.Peers > 0 {
 		most += p.Waits().Share(p.asked(c)...)
+	}
+	if c.Children > 0 {
+		most += p.Waits().Share(callstack.ChildWait)
 	}
 	if c.Database > 0 {
 		most += p.Waits().Share(databases...) * (1 - p.blocked())

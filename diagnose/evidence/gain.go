@@ -81,11 +81,11 @@ func (p *Set) response() float64 {
 	return 1 // a unit: shares are known even so
 }
 
-// known returns the CPUs that the service, the generator, the database and other peers
-// use, as far as they are known.
+// known returns the CPUs that the service, its children, the generator, the database and other
+// peers use, as far as they are known.
 func (c CPU) known() float64 {
 	sum := 0.0
-	for _, one := range []float64{c.Target, c.Generator, c.Database, c.Peers} {
+	for _, one := range []float64{c.Target, c.Children, c.Generator, c.Database, c.Peers} {
 		if one > 0 {
 			sum += one
 		}

@@ -105,7 +105,7 @@ func (p Page) parts() []part {
 		{title: "Before", text: p.Example.Before, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "After", text: p.Example.After, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "How to verify", text: p.Verify},
-		{title: "Possible root causes", text: roots(slices.Concat(p.FollowsFrom, p.CoveredBy))},
+		{title: "Possible root causes", text: roots(slices.Concat(p.FollowsFrom, p.HeldBy, p.CoveredBy))},
 	}
 	if p.Knows == "" {
 		list[1].text = p.Decides

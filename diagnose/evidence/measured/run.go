@@ -55,15 +55,15 @@ func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 // opens a few in a run, not one in twenty requests.
 const LeastDials = 0.05
 
-// keeps reports whether the target's clients are known to keep their connections: the kernel counts hardly any that it
-// opens, and the hooks, which also see those that are no sockets, not either.
+// keeps reports whether net/http's clients are known to keep their connections: the hooks count hardly any that they open,
+// sockets or not, or without hooks the kernel counts hardly any of the target's.
 func (p *Run) keeps() bool {
-	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
 	load := p.Load()
-	if !counted || !(load.Rate > 0) || opens/load.Rate >= LeastDials {
-		return false
+	if n, counted := p.Dialled(); counted {
+		return n < LeastDials*load.Requests
 	}
-	return p.Dialled() < LeastDials*load.Requests
+	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
+	return counted && load.Rate > 0 && opens/load.Rate < LeastDials
 }
 
 // Sources returns compiler.json: what the compiler and the sources say of the service's lines; empty where redline did not
@@ -88,16 +88,17 @@ func (p *Run) Operations() *operation.Operations {
 	})
 }
 
-// Dialled returns how many connections net/http's client opened in the steady span, by the hooks' count; 0 where none counted.
-func (p *Run) Dialled() (n float64) {
+// Dialled returns how many connections net/http's client opened in the steady span, by the hooks' count; counted is false where they
+// saw it ask for none.
+func (p *Run) Dialled() (n float64, counted bool) {
 	if ops := p.Operations(); ops != nil {
 		for _, o := range ops.Operations {
 			if o.Kind == operation.Dial {
-				n += float64(o.Opened)
+				n, counted = n+float64(o.Opened), counted || o.Calls > 0
 			}
 		}
 	}
-	return n
+	return n, counted
 }
 
 // ServesRPC reports whether traces saw the target serve gRPC.

@@ -11,7 +11,8 @@ var nPlusOne = diagnose.Cause{
 		"number costs time, and CPU on both sides.",
 	Knows: "redline counts the calls of each statement per request: one statement must run at least 2.5 times per request, " +
 		"and all repeated ones together must make at least two calls more than needed and take at least 15 % of request " +
-		"time. Without counts of statements, there must be at least eight database waits per request at one place. Different " +
+		"time. Where redline's build counts the service's statements, those that another program or a background task runs do not " +
+		"count. Without counts of statements, there must be at least eight database waits per request at one place. Different " +
 		"statements that run once each are not repetition; statements that write are reported as db-unbatched-write. In a " +
 		"key-value store (Redis, memcached, etcd), a command is a statement: at least 2.5 per request along one path of the " +
 		"service's functions, one after another, by the trace.",

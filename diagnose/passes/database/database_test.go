@@ -339,6 +339,31 @@ func TestSlowStatementUnderALock(t *testing.T) {
 	ExpectAll(t, Alone(database.LockWait, slow.Query), under(IndexPlan, 12), "db-lock-wait")
 }
 
+// TestLockWaitBesideASlowStatement: sessions that wait for a hot row's lock do not make another statement read a table in full. Each is
+// a cause of its own, and nothing disappears where no trace says who runs what.
+func TestLockWaitBesideASlowStatement(t *testing.T) {
+	const hot = "UPDATE shows SET left = left - ? WHERE id = ?"
+	both := func(b *Builder) *Builder {
+		n := int64(b.Requests())
+		return b.Statement(hot, n, 24*ms, 1, 4, "").Statement(orders, n, 14*ms, 10, 2600, seqPlan).Blocks(hot, hot, 9).
+			Gauge(series.DBBlocked, "", 16).Gauge(series.DBBackends, series.Labels("state", "active"), 26)
+	}
+	analyzers := Alone(database.LockWait, slow.Query)
+	found := ExpectAll(t, analyzers, both(idle()), "db-lock-wait", "db-slow-query at orders.go:41")
+	if len(found) == 2 && !strings.Contains(found[1].Remedy, "CREATE INDEX ON orders (uid)") {
+		t.Error(found[1].Remedy)
+	}
+	const queue = "SELECT * FROM queue_leaves()"
+	unseen := New(64, 44*ms).CPU(2, 0.6, 0.2, 0.1, 0.2)
+	n := int64(unseen.Requests())
+	unseen.Statement(queue, n, 30*ms, 1, 10, "").Statement(orders, n, 9*ms, 10, 2600, seqPlan).Blocks(orders, queue, 9).
+		Gauge(series.DBBlocked, "", 20).Gauge(series.DBBackends, series.Labels("state", "active"), 26)
+	found = ExpectAll(t, analyzers, unseen, "db-slow-query")
+	if len(found) == 1 && len(found[0].Rejected) == 0 {
+		t.Errorf("the locks are not told: %+v", found[0])
+	}
+}
+
 func TestUnprepared(t *testing.T) {
 	prepare := []string{"net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo",
 		"github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", List}

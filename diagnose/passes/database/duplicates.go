@@ -107,6 +107,7 @@ func (r repeated) findings(p *diagnose.Pass) []diagnose.Finding {
 		diagnose.Promise(&f, demand.Executing(p, part*executedFor(p, r.op.Text)))
 	}
 	f.Remedy = oneFlight(r.site.Place) + "."
+	p.Cover(f, f.Where.Function)
 	return []diagnose.Finding{f}
 }
 

@@ -150,7 +150,7 @@ func (r repeats) evidence(p *diagnose.Pass, counted string, part findings.Eviden
 		part,
 	}
 	for _, s := range r.others[:min(len(r.others), mostOthers)] {
-		times := demand.PerRequest(p, float64(s.Calls))
+		times := demand.Times(p, s)
 		facts = append(facts, diagnose.Fact(counted, times, diagnose.Count, "another one runs %s times per request: %s",
 			diagnose.Times(times), statement.Brief(s.Text)))
 	}
@@ -207,21 +207,18 @@ func joined(p *diagnose.Pass, text string) string {
 			statement.Brief(text)
 	}
 	how := onlyKeys(p)
-	if how == anyKey {
+	if !demand.InProcess(p) {
 		how += driver.GORM(p, "; GORM: Preload")
 	}
 	return fmt.Sprintf("Fetch all rows with one statement (a join, or %s) instead of: %s", how, statement.Brief(text))
 }
 
-// anyKey selects the rows of many keys on PostgreSQL.
-const anyKey = "WHERE key = ANY($1)"
-
 // onlyKeys is the condition that selects the rows of many keys with one statement.
 func onlyKeys(p *diagnose.Pass) string {
-	if demand.InProcess(p) || p.UsesOnly(callstack.MySQL) {
+	if demand.InProcess(p) {
 		return "WHERE key IN (...)"
 	}
-	return anyKey
+	return driver.OnlyKeys(p)
 }
 
 // batched is the remedy of a statement that writes again and again.
@@ -235,15 +232,11 @@ func batched(p *diagnose.Pass, text string) string {
 	case "DELETE":
 		return "Delete all rows with one statement (" + onlyKeys(p) + ")" + instead + statement.Brief(text)
 	case "UPDATE":
-		return "Update all rows with one statement (UPDATE with " + onlyKeys(p) + ", or joined with the new values, as in FROM " +
-			"unnest($1::int[], ...))" + instead + statement.Brief(text)
+		return "Update all rows with one statement (UPDATE with " + onlyKeys(p) + ", or joined with the new values" +
+			driver.FromArrays(p, ", as in FROM ") + ")" + instead + statement.Brief(text)
 	}
-	if p.UsesOnly(callstack.MySQL) {
-		return "Write all rows with one statement (INSERT with several rows" + driver.GORM(p, "; GORM: CreateInBatches") + ")" + instead +
-			statement.Brief(text)
-	}
-	return fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
-		"unnest($1::int[], ...), %s%s)%s%s", driver.Batch(p), driver.GORM(p, "; GORM: CreateInBatches"), instead, statement.Brief(text))
+	return "Write all rows with one statement (INSERT with several rows" + driver.FromArrays(p, " or from ") + driver.Batch(p, ", ") +
+		driver.GORM(p, "; GORM: CreateInBatches") + ")" + instead + statement.Brief(text)
 }
 
 // repeats is what requests run more than once.
@@ -283,12 +276,13 @@ func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
 func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime, most float64
 	for _, s := range all.Statements {
-		times := demand.PerRequest(p, float64(s.Calls))
+		times := demand.Times(p, s)
 		calls += times
 		if !(times >= demand.Again) {
 			continue
 		}
-		took := evidence.StatementShare(all, s) * (1 - 1/times)
+		own := times / demand.PerRequest(p, float64(s.Calls)) // the part of its calls that requests make
+		took := evidence.StatementShare(all, s) * own * (1 - 1/times)
 		if times >= manyCalls && !statement.Utility(s.Text) {
 			r.others = append(r.others, s)
 		}
@@ -337,14 +331,14 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
 			"the mean request waits %s times for the database at %s, %s each", diagnose.Times(site.Times), diagnose.At(site.Place),
 			diagnose.Span(site.NS/site.Times))},
-		Remedy: fmt.Sprintf("Fetch all rows that the loop at %s reads with one statement (a join, or WHERE key = ANY($1)%s).",
-			diagnose.At(site.Place), driver.GORM(p, "; GORM: Preload")),
+		Remedy: fmt.Sprintf("Fetch all rows that the loop at %s reads with one statement (a join, or %s%s).",
+			diagnose.At(site.Place), onlyKeys(p), driver.GORM(p, "; GORM: Preload")),
 	}}
 	if executes(p, site.Part.Stack) {
 		f := &found[0]
 		f.Cause = "db-unbatched-write"
-		f.Remedy = fmt.Sprintf("Write all rows that the loop at %s writes with one statement (several rows or keys, %s%s).",
-			diagnose.At(site.Place), driver.Batch(p), driver.GORM(p, "; GORM: CreateInBatches"))
+		f.Remedy = fmt.Sprintf("Write all rows that the loop at %s writes with one statement (several rows or keys%s%s).",
+			diagnose.At(site.Place), driver.Batch(p, ", "), driver.GORM(p, "; GORM: CreateInBatches"))
 	}
 	diagnose.Promise(&found[0], demand.Gain(p, site.Share, part))
 	return found

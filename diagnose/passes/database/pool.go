@@ -12,6 +12,7 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/driver"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/statement"
@@ -76,7 +77,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Count, "about %s in use at any time",
 		diagnose.Counted(s.now, "connection is", "connections are")))
-	f.Remedy = s.remedy()
+	f.Remedy = s.remedy(driver.PoolSize(p))
 	if who, ok := holders(p); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
@@ -140,15 +141,15 @@ func waitedFor(p *diagnose.Pass) (labels string) {
 }
 
 // remedy promises no exact size: the law gives a first value, an experiment the
-// plateau.
-func (s size) remedy() string {
+// plateau. settings are where the size is set.
+func (s size) remedy(settings string) string {
 	if s.wanted <= s.now {
 		return "Hold connections for a shorter time: close rows and end transactions before other work. Then find the best " +
 			"pool size by experiment."
 	}
-	return fmt.Sprintf("Raise the pool size (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %s towards %s: "+
+	return fmt.Sprintf("Raise the pool size (%s) from about %s towards %s: "+
 		"that is Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop when throughput stops "+
-		"rising.", diagnose.Number(s.now), diagnose.Number(s.wanted), diagnose.Span(s.hold))
+		"rising.", settings, diagnose.Number(s.now), diagnose.Number(s.wanted), diagnose.Span(s.hold))
 }
 
 // inProcessPool is the remedy for SQLite, where a larger pool moves the queue into

@@ -6,6 +6,7 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
@@ -140,6 +141,29 @@ func TestStampede(t *testing.T) {
 		each.Duplicates(0.9)
 	}
 	Expect(t, database.Stampede, each)
+}
+
+// TestStatementOfAStampede: the statement that requests run when an entry has expired is that of the place, in bursts. Another one that
+// takes the most time keeps its own finding.
+func TestStatementOfAStampede(t *testing.T) {
+	const prices, store = "SELECT cents FROM prices WHERE day = $1", "shop/prices.(*Shelf).Fetch@prices.go:30"
+	bursts := func(w int) bool { return w%10 == 0 }
+	b := New(64, 6*ms).Rate(800).CPU(2, 0.3, 0.2, 0.1, 0.1).Wait(breakdown.StateRunning, ms, 3).Gauge(series.DBBlocked, "", 0).
+		Wait(breakdown.StateNetwork, 6*ms, 0.1, queryAt(store)...).Wait(breakdown.StateNetwork, 5*ms, 1, queryAt(latest)...).
+		Series(series.LoadLatency, series.Labels("q", "max"), func(w int) float64 {
+			if bursts(w) {
+				return 62e6
+			}
+			return 1e6
+		})
+	n := int64(b.Requests())
+	b.Statement(ordered, n, 4500*us, 1, 2600, seqPlan).Asks(operation.Query, ordered, n, 5*ms, 1, Caller(1, 5*ms, queryAt(latest)[7:]...)).
+		Within(0, 5*ms, 1).Statement(prices, n/10, 30*ms, 1, 4, "").
+		Asks(operation.Query, prices, n/10, 60*ms, 1, Caller(1, 60*ms, queryAt(store)[7:]...)).Within(0, 6*ms, 1)
+	found := ExpectAll(t, Alone(database.Stampede, slow.Query), b, "cache-stampede at prices.go:30", "db-slow-query at read.go:18")
+	if len(found) == 2 && found[0].Where.SQL != prices {
+		t.Errorf("the stampede runs %q", found[0].Where.SQL)
+	}
 }
 
 // TestStampedeOnSaturatedCPUs: the statements of a stampede that never ends use the CPUs up. Shorter waits would gain nothing there, and

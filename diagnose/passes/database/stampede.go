@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
@@ -87,12 +88,13 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Percent(missed), diagnose.Span(site.NS/site.Times)),
 		diagnose.Fact(diagnose.FromLoad, b.quiet, diagnose.Ratio, "%s of windows have no slow request; with random misses %s "+
 			"would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
-	if s, each, ok := burstStatement(p, site.Wait); ok {
+	if s, each, ok := burstStatement(p, site); ok {
 		f.Where.SQL, f.Confidence = s.Text, findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Count,
 			"one statement runs %s times in each window in which it runs at all: %s", diagnose.Number(each), statement.Brief(s.Text)))
 	}
 	f.Remedy = oneFlight(site.Place) + ", and add random jitter to the expiry times."
+	p.Cover(f, f.Where.Function)
 	return []diagnose.Finding{f}, nil
 }
 
@@ -202,22 +204,32 @@ func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
 	return b, b.count >= leastBursts && b.size >= leastAtOnce && b.quiet-b.chance >= leastQuiet
 }
 
-// burstStatement returns the statement that takes the most time, and how often it
-// runs in the windows in which it runs at all.
-func burstStatement(p *diagnose.Pass, kind callstack.Wait) (s database.Statement, each float64, ok bool) {
+// burstStatement returns the statement that takes the most time of those that the owner of a site runs in
+// bursts, and how often it runs in the windows in which it runs at all.
+func burstStatement(p *diagnose.Pass, site waits.Site) (s database.Statement, each float64, ok bool) {
 	all := p.Statements()
-	if !isDatabase(kind) || all == nil || len(all.Statements) == 0 {
+	if !isDatabase(site.Wait) || all == nil {
 		return s, 0, false
 	}
-	s = all.Statements[0]
+	for _, s := range all.Statements {
+		at, known := asker.Of(p, s)
+		if !known || callstack.Owner(at.Place.Function) != callstack.Owner(site.Place.Function) {
+			continue
+		}
+		if each := perBurst(p, s); each >= leastAtOnce {
+			return s, each, true
+		}
+	}
+	return s, 0, false
+}
+
+// perBurst returns how often a statement runs in the windows in which it runs at all; 0 if that is unknown.
+func perBurst(p *diagnose.Pass, s database.Statement) float64 {
 	windows, calls := 0, 0.0
 	for _, v := range p.Series(series.StatementCalls, series.Labels("queryid", s.QueryID)).Values {
 		if v > 0 {
 			windows, calls = windows+1, calls+v
 		}
 	}
-	if windows == 0 {
-		return s, 0, false
-	}
-	return s, calls / float64(windows), true
+	return calls / float64(max(1, windows))
 }

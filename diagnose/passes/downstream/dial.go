@@ -3,6 +3,7 @@ package downstream
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -46,7 +47,8 @@ var Churn = diagnose.Analyzer{
 		Knows: "redline sums the waits for the transport to provide a connection (without DNS look-ups), also in a goroutine " +
 			"in which the client makes the call, and the CPU of dialling and of TLS handshakes as a client. They count at " +
 			"10 % or more of request time or of CPU, if at least one request in twenty waits like this and the kernel or the " +
-			"hooks count at least one connection opened per twenty requests. A client that keeps its connections waits for " +
+			"hooks count at least one connection opened per twenty requests. The hooks count those of net/http; otherwise the " +
+			"database's sessions are subtracted from the kernel's count. A client that keeps its connections waits for " +
 			"one only a few times in a run. Connections that the service dials itself count if it opens one for at least " +
 			"every other request. The CPU that requests spend on creating the clients (functions named so: newClient, " +
 			"createTransport) counts too if each opens a connection. On busy CPUs the other end, if it runs on the same " +
@@ -212,7 +214,7 @@ type dialled struct {
 
 // dials applies the rule: waits or CPU, and connections that the kernel or the hooks count. Their
 // numbers take precedence over the trace's, whose waits include those for a connection that another
-// request gives back. The hooks' is larger for streams over one connection (yamux), which the kernel does not see.
+// request gives back.
 func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 	d.share, d.times = opening(p), p.Waits().Times(callstack.HTTPOpen)
 	if use, err := p.Use(); err == nil {
@@ -225,21 +227,42 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 	if d.times < leastDials || max(d.share, d.ofCPU()) < leastDialShare {
 		return d, false
 	}
-	d.each = d.times
-	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
-	if counted {
-		d.each, d.source = opens/p.Load().Rate, diagnose.FromProcess
-	}
-	if hooked := p.Dialled() / p.CountedRequests(); hooked > d.each {
-		d.each, d.source = hooked, diagnose.FromProbe
-	}
+	d.count(p)
 	if d.each < leastDials {
-		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel counts %s opened "+
+		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but only %s are opened "+
 			"per request: they wait for existing connections",
 			diagnose.Times(d.times), diagnose.At(place), diagnose.Times(d.each))
 		return d, false
 	}
 	return d, true
+}
+
+// count sets how many connections are opened per request. The hooks count those of net/http's client, streams over one connection
+// (yamux) included. The kernel counts all of the service's, also those to its database, which the server or the hooks count.
+func (d *dialled) count(p *diagnose.Pass) {
+	d.each = d.times
+	if opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out")); counted {
+		sessions, _ := p.Rate(series.DBSessions, "")
+		acquired, _ := p.Acquired()
+		each := max(sessions/p.Load().Rate, acquired.Opened/p.CountedRequests())
+		d.each, d.source = max(0, opens/p.Load().Rate-each), diagnose.FromProcess
+	}
+	n, counted := p.Dialled()
+	if hooked := n / p.CountedRequests(); hooked > d.each || counted && standard(p) {
+		d.each, d.source = hooked, diagnose.FromProbe
+	}
+}
+
+// standard reports whether requests wait mostly in net/http's own transport for a connection.
+func standard(p *diagnose.Pass) bool {
+	all, own := 0.0, 0.0
+	for _, s := range p.Waits().Sites(callstack.HTTPOpen) {
+		all += s.NS
+		if slices.ContainsFunc(s.Part.Stack, func(f code.Frame) bool { return strings.HasPrefix(f.Function, "net/http.(*Transport).") }) {
+			own += s.NS
+		}
+	}
+	return 2*own > all
 }
 
 func (d dialled) evidence() []findings.Evidence {

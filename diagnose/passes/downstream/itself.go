@@ -65,7 +65,8 @@ func openedItself(p *diagnose.Pass) (each float64, source string) {
 	if opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out")); counted {
 		each, source = opens/load.Rate, diagnose.FromProcess
 	}
-	if hooked := p.Dialled() / load.Requests; hooked > each {
+	dialled, _ := p.Dialled()
+	if hooked := dialled / load.Requests; hooked > each {
 		each, source = hooked, diagnose.FromProbe
 	}
 	return each, source

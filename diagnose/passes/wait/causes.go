@@ -23,7 +23,7 @@ var lockCause = diagnose.Cause{
 		"rise until the CPUs are busy.",
 	Cases: []string{"wallet-transfers", "seat-holds", "stock-compaction", "payout-approval", "session-counters"},
 	// These slow the holder of a lock, so that it holds it longer.
-	FollowsFrom: []string{"cpu-throttled", "disk-sync", "stops-the-world"},
+	FollowsFrom: []string{"cpu-throttled", "stops-the-world"},
 	HeldBy: []string{"grows-with-state", "db-slow-query", "disk-sync", "cpu-reflect", "cpu-json", "cpu-regexp-compile", "cpu-regexp-match",
 		"cpu-template-parse", "cpu-format", "cpu-clock", "cpu-crypto", "cpu-compress", "cpu-sort", "cpu-map"},
 	CoveredBy: []string{"downstream-serial", "db-n-plus-one", "db-unbatched-write"}, // made by the holder
@@ -88,8 +88,9 @@ var limitCause = diagnose.Cause{
 		After:  "slots := make(chan struct{}, 24) // 2000/s x 12 ms"},
 	Verify: "Raise the limit and run again: the wait must fall and throughput rise; if the calls behind it become slower " +
 		"instead, the limit was right.",
-	Cases:       []string{"invoice-renderers", "terminal-leases", "address-checks", "parcel-desk", "parts-compare", "ferry-legs"},
-	FollowsFrom: []string{"db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-churn", "db-pool-wait", "downstream-slow"},
+	Cases: []string{"invoice-renderers", "terminal-leases", "address-checks", "parcel-desk", "parts-compare", "ferry-legs"},
+	// A slot is held for as long as its holder waits.
+	HeldBy: []string{"db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-churn", "db-pool-wait", "downstream-slow"},
 }
 
 var flightCause = diagnose.Cause{
@@ -105,10 +106,11 @@ var flightCause = diagnose.Cause{
 	Example: diagnose.Example{Lang: "go",
 		Before: "if expired(v) {\n\tv, _, _ = group.Do(key, load) // all wait\n}\nreturn v",
 		After:  "if expired(v) {\n\tgo group.Do(key, load) // one renews\n}\nreturn v // all continue with the last value"},
-	Verify: "Run again: the slowest requests must come down to the median.",
-	Cases:  []string{"league-table", "relief-regions"},
-	FollowsFrom: []string{"downstream-slow", "db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-wait",
-		"cpu-throttled"},
+	Verify:      "Run again: the slowest requests must come down to the median.",
+	Cases:       []string{"league-table", "relief-regions"},
+	FollowsFrom: []string{"cpu-throttled"},
+	// All wait for as long as the one in flight does.
+	HeldBy: []string{"downstream-slow", "db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-wait"},
 }
 
 var sleepCause = diagnose.Cause{

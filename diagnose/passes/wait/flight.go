@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // Flight finds requests that wait for another request's computation.
@@ -35,10 +36,28 @@ var Flight = diagnose.Analyzer{
 			meanwhile(p, &f, s, "the one in flight")
 			f.Title = fmt.Sprintf("%s for another request's computation at %s", v.Requests(), diagnose.At(s.Place))
 			f.Remedy = fmt.Sprintf("Use finer keys at %s, or return the stale value while one request renews it.", diagnose.At(s.Place))
+			p.Queue(f, inFlight(p, s))
 			found = append(found, f)
 		}
 		return found, nil
 	},
+}
+
+// inFlight returns a site with what the requests in flight do while others wait for them at its owner's places, whatever their
+// followers' waits are attributed to.
+func inFlight(p *diagnose.Pass, s waits.Site) waits.Site {
+	s.Part = breakdown.Part{State: s.Part.State, Stack: s.Part.Stack}
+	for _, part := range p.Anatomy.All {
+		at, _ := p.Stacks.Place(part.Stack)
+		if callstack.Owner(at.Function) != callstack.Owner(s.Place.Function) {
+			continue
+		}
+		if p.Stacks.Wait(part) == callstack.FlightWait || p.Ender(part).By == waits.ByShared {
+			s.Part.NS += part.NS
+			s.Part.Behind = append(s.Part.Behind, part.Behind...)
+		}
+	}
+	return s
 }
 
 // followers returns all waits for a computation in flight at the places where the

@@ -95,6 +95,7 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 		f.Remedy += fmt.Sprintf(" %s of that time goes into a call: if its response is the same for many requests, cache it, "+
 			"which saves the call and the queue for it.", diagnose.Percent(part))
 	}
+	p.Queue(f, s)
 	return f
 }
 

@@ -38,12 +38,15 @@ const alike = 4
 
 // Of returns the user's place that runs a statement: as counted by the hooks,
 // otherwise as inferred from the waits for the database. ok is false if no request
-// waits for one.
+// waits for one, or runs this one.
 func Of(p *diagnose.Pass, s database.Statement) (at By, ok bool) {
 	if a, known := p.AskedAs(s.Text); known {
 		if by, known := a.Heaviest(); known && by.User {
 			return By{Place: by.Place}, true
 		}
+	}
+	if demand.Foreign(p, s) {
+		return By{}, false
 	}
 	return infer(p, demand.PerRequest(p, float64(s.Time)), demand.PerRequest(p, float64(s.Calls)))
 }

@@ -23,13 +23,13 @@ func InProcess(p *diagnose.Pass) bool {
 	return ops != nil && len(ops.SQLite) > 0 && len(p.Drivers()) == 0
 }
 
-// Statements returns the statements that the database ran, as counted by the server
+// Statements returns the statements that the database ran for requests, as counted by the server
 // or else by the hooks in the service. The hooks' time is the statement's own,
 // without statements run while its rows were read; otherwise a query inside a loop
 // over rows would count twice.
 func Statements(p *diagnose.Pass) (all *database.Statements, from string) {
 	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
-		return all, diagnose.FromPostgres
+		return OfRequests(p, all), diagnose.FromPostgres
 	}
 	all = &database.Statements{}
 	traced := 0.0
@@ -50,7 +50,7 @@ func Statements(p *diagnose.Pass) (all *database.Statements, from string) {
 		all.Statements = append(all.Statements, database.Statement{Text: a.Text, Calls: int64(a.Calls),
 			Time: time.Duration(ns), Rows: int64(a.Rows)})
 	}
-	return all, diagnose.FromProbe
+	return OfRequests(p, all), diagnose.FromProbe
 }
 
 // InProcessShare returns the part of request time within statements and in queues

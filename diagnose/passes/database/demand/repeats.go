@@ -1,6 +1,7 @@
 package demand
 
 import (
+	"math"
 	"slices"
 
 	"github.com/redline-go/redline/diagnose"
@@ -8,6 +9,7 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
 )
 
 // Again is the number of calls per request at which a statement counts as repeated. Below it are
@@ -60,7 +62,10 @@ func repeatedAt(p *diagnose.Pass) (repeats, around usage.Calls, rows float64) {
 	made, repeats, around := map[code.Frame]float64{}, usage.Calls{}, usage.Calls{}
 	calls := 0.0
 	for _, a := range p.Asked() {
-		times := AskedPerRequest(p, a.Calls)
+		if foreign(p, database.Statement{Text: a.Text}, math.Inf(1)) {
+			continue
+		}
+		times := ofRequest(p, a.Text, AskedPerRequest(p, a.Calls))
 		if times >= Again {
 			calls, rows = calls+a.Calls, rows+a.Rows
 		}

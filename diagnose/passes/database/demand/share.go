@@ -102,11 +102,11 @@ func Spared(p *diagnose.Pass, share, part, own float64) laws.Gain {
 }
 
 // Executed returns the part of the waits for the database in which it executes
-// statements, 0 to 1. The rest is round trips, and goroutines that have their
+// statements of requests, 0 to 1. The rest is round trips, and goroutines that have their
 // result and queue for a CPU. 1 if unknown.
 func Executed(p *diagnose.Pass) float64 {
 	waits := p.Waits().NS(callstack.DatabaseWait, callstack.PrepareWait)
-	all := p.Statements()
+	all := OfRequests(p, p.Statements())
 	if !(waits > 0) || all == nil {
 		return 1
 	}

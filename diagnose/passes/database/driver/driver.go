@@ -39,13 +39,47 @@ func Prepared(p *diagnose.Pass) string {
 		"parameters." + orm
 }
 
-// Batch names how the service's driver writes several rows at once, as a noun phrase.
-func Batch(p *diagnose.Pass) string {
-	if p.UsesOnly(callstack.PQ) {
-		return "COPY by pq.CopyIn"
+// Postgres reports whether the database is known to be PostgreSQL, by the service's driver or by the server's statistics. Its
+// arrays and COPY mean nothing to another one.
+func Postgres(p *diagnose.Pass) bool {
+	return p.Uses(callstack.PGX) || p.Uses(callstack.PQ) || p.Has(diagnose.NeedStatements)
+}
+
+// OnlyKeys is the condition that selects the rows of many keys with one statement.
+func OnlyKeys(p *diagnose.Pass) string {
+	if Postgres(p) {
+		return "WHERE key = ANY($1)"
 	}
+	return "WHERE key IN (...)"
+}
+
+// FromArrays names how a statement reads the new values of many rows, with its beginning; "" where the database is not known to have
+// arrays.
+func FromArrays(p *diagnose.Pass, begins string) string {
+	if Postgres(p) {
+		return begins + "unnest($1::int[], ...)"
+	}
+	return ""
+}
+
+// Batch names how the service's driver writes several rows at once, as a noun phrase with its beginning; "" where no way of
+// its own is known.
+func Batch(p *diagnose.Pass, begins string) string {
+	switch {
+	case p.UsesOnly(callstack.PQ):
+		return begins + "COPY by pq.CopyIn"
+	case p.Uses(callstack.PGX):
+		return begins + "COPY, pgx.Batch"
+	case Postgres(p):
+		return begins + "COPY"
+	}
+	return ""
+}
+
+// PoolSize names the settings of the pool's size.
+func PoolSize(p *diagnose.Pass) string {
 	if p.Uses(callstack.PGX) {
-		return "COPY, pgx.Batch"
+		return "SetMaxOpenConns and SetMaxIdleConns, or MaxConns"
 	}
-	return "COPY"
+	return "SetMaxOpenConns and SetMaxIdleConns with database/sql"
 }

@@ -14,7 +14,7 @@ const mostHolders = 0.5
 type lockQueue struct {
 	sessions.Blocked
 	share float64 // of request time, 0 to 1; 0 without such a queue
-	place string  // the function that waits
+	place string  // of that finding
 }
 
 // queuedFor returns the queue that the finding of lock-wait names. There is none where the holders run what waits as well, or nothing.
@@ -24,7 +24,7 @@ func queuedFor(p *diagnose.Pass) (q lockQueue) {
 	if len(found) == 0 || !ok || b.State != "active" || b.Statement == b.Victim || b.Part < mostHolders {
 		return q
 	}
-	return lockQueue{b, found[0].Share, found[0].Where.Function}
+	return lockQueue{b, found[0].Share, diagnose.PlaceOf(found[0])}
 }
 
 // waits reports whether a statement's time is the wait for those locks: the server counts that as execution.
@@ -57,6 +57,5 @@ func (q lockQueue) add(p *diagnose.Pass, f *diagnose.Finding, own, saved float64
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, q.share, diagnose.Ratio,
 		"requests spend %s of their time waiting for locks of a session that runs it", diagnose.Percent(q.share)))
 	diagnose.Promise(f, p.Elsewhere(min(1, own+q.share)*saved))
-	p.Reached("db-slow-query", nil) // it does not follow from the locks
 	p.Cover(*f, q.place)
 }

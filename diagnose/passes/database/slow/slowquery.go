@@ -81,14 +81,15 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Unjudged("db-slow-query", "neither the requests' own time nor the load's service time is known")
 		return nil, nil
 	}
-	all := p.Statements()
+	ran := p.Statements()
+	all := d.statements(p)
 	locks := queuedFor(p)
 	lead, c, ok := heaviest(p, all, locks)
 	if !ok {
 		return nil, nil
 	}
 	group := sharing(p, all, lead, &c)
-	executes := group.executes(all)
+	executes := group.executes(ran)
 	at, known := asker.Of(p, lead)
 	share, part, queue := d.share, executes, 0.0 // the part of the queue that the statement causes
 	if d.of == diagnose.OfRequest {
@@ -100,7 +101,7 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if of.of == diagnose.OfRequest {
 		took = min(1, took+held)
 	}
-	if took < demand.LeastRequestShare || explained(p, c, lead.Text) {
+	if took < demand.LeastRequestShare || explained(p, lead.Text) {
 		return nil, nil
 	}
 	if _, seen := p.Mean(series.DBBlocked, ""); !c.wasteful && !seen {
@@ -111,7 +112,7 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: c.title(took, of.took, lead),
 		Where: findings.Where{SQL: lead.Text},
 		Evidence: append([]findings.Evidence{
-			c.executed(lead, evidence.StatementShare(all, lead)),
+			c.executed(lead, evidence.StatementShare(ran, lead)),
 			diagnose.Fact(d.source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), d.took),
 		}, c.evidence()...),
 		Remedy: c.remedy(lead.Text),
@@ -169,20 +170,29 @@ func demanded(p *diagnose.Pass) (d databasePart, ok bool) {
 	return databasePart{share, source, diagnose.OfRequest, "request time"}, ok
 }
 
+// statements returns the statements that take it: all that the server runs of CPU, and those of requests of their time.
+func (d databasePart) statements(p *diagnose.Pass) *database.Statements {
+	if d.of == diagnose.OfCPU {
+		return p.Statements()
+	}
+	return demand.OfRequests(p, p.Statements())
+}
+
 // explained reports whether another finding says why the leading statement takes its time.
-func explained(p *diagnose.Pass, c cost, text string) bool {
+func explained(p *diagnose.Pass, text string) bool {
 	for _, f := range p.Findings("cache-stampede") {
 		if f.Where.SQL == text {
 			p.Reject("db-slow-query", "the leading statement runs in bursts, when a cache entry expires: %s", statement.Brief(text))
 			return true // once for each expiry it would do no harm
 		}
 	}
-	return !c.wasteful && len(p.Findings("lock-wait")) > 0 // its time is another session's lock
+	return false
 }
 
 // heaviest returns the statement to blame: the one with most execution time if it
 // is slow by itself or wasteful, otherwise another that is wasteful. A leader that
-// is neither is rejected with its figures.
+// is neither is rejected with its figures, and so is one that is slow where sessions wait
+// for locks: its time may be that wait.
 func heaviest(p *diagnose.Pass, all *database.Statements, locks lockQueue) (lead database.Statement, c cost, ok bool) {
 	rest, first := locks.rest(all), true
 	for _, s := range all.Statements { // longest first
@@ -197,10 +207,17 @@ func heaviest(p *diagnose.Pass, all *database.Statements, locks lockQueue) (lead
 		if c.returnsMany(s.Text) {
 			c.read, c.many = demand.ReadRows(p, s)
 		}
-		if c.wasteful || first && part >= leastStatementShare && (c.mean >= slowMeanNS || cpuPerCall(p, c, s, part) >= heavyNS) {
+		slow := first && part >= leastStatementShare && (c.mean >= slowMeanNS || cpuPerCall(p, c, s, part) >= heavyNS)
+		locked := len(p.Findings("lock-wait")) > 0
+		if c.wasteful || slow && !locked {
 			return s, c, true
 		}
-		if first {
+		switch {
+		case slow:
+			first = false
+			p.Reject("db-slow-query", "the leading statement takes %s per call, but sessions wait for each other's locks, and no index "+
+				"would help it: %s", diagnose.Span(c.mean), statement.Brief(s.Text))
+		case first:
 			first = false
 			p.Reject("db-slow-query", "the leading statement takes %s and reads %s per call: %s",
 				diagnose.Span(c.mean), c.blocksText(), statement.Brief(s.Text))
