@@ -146,6 +146,13 @@ func (b *Builder) Children(cpus float64) *Builder {
 	return b.Counter(series.ProcessReaped, "", cpus*duration.Seconds()*1e9)
 }
 
+// Itself sets the CPUs that the service uses itself, as the probe counts them: the rest of the target's are those of processes that
+// it has started and that go on.
+func (b *Builder) Itself(cpus float64) *Builder {
+	return b.Counter("/process/cpu/user:cpu-seconds", "", cpus*duration.Seconds()*1e9).
+		Counter("/process/cpu/system:cpu-seconds", "", 0)
+}
+
 // Aborted makes the run end before its load did, as one that still runs looks like.
 func (b *Builder) Aborted() *Builder { b.ended = record.Aborted; return b }
 

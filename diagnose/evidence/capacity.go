@@ -21,6 +21,7 @@ type CPU struct {
 	Busy      float64 // all that ran on the host
 	Target    float64 // the service's own process, or with its children where they are not measured separately
 	Children  float64 // processes that it started; 0 where they are not measured separately
+	Reaped    float64 // of these, those that started and ended between two samples
 	Generator float64
 	Database  float64 // 0 if requests use no other server
 	// Peers is the CPU of other programs on this host that the target calls, as far as they were seen; 0
@@ -77,7 +78,7 @@ func (p *Set) readCPU() CPU {
 		c.Children, c.Target = c.Target-own, own
 	}
 	if reaped := cpus(series.ProcessReaped); reaped > 0 {
-		c.Children += reaped // those that started and ended between two samples
+		c.Children, c.Reaped = c.Children+reaped, reaped
 	}
 	if math.IsNaN(c.Database) && p.alone() {
 		c.Database = 0

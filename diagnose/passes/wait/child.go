@@ -49,7 +49,9 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		share, of, whole = min(1, part), diagnose.OfCPU, "the CPU that the load uses"
 	}
 	place, known := starter(p, use)
-	if share < leastChild || !known && c.Children == 0 {
+	// A process that the service has started once, such as a server of its own, is not started by requests.
+	starts := starting > 0 || c.Reaped > 0 || w.Share(callstack.ChildWait) > 0
+	if share < leastChild || !known && (c.Children == 0 || !starts) {
 		return nil, nil
 	}
 	where, at := findings.Where{Detail: "processes that the service starts"}, ""

@@ -356,6 +356,8 @@ func TestChild(t *testing.T) {
 		return New(16, 8*ms).CPU(2, 1.9, 0.4, 0.1, -1).Children(1.4).Busy(2*s).Wait(breakdown.StateRunnable, 7*ms, 9)
 	}
 	Expect(t, wait.Child, full(), "exec-per-request") // where they are started is unknown
+	// A server that the service has started once is not started by requests.
+	Expect(t, wait.Child, New(16, 8*ms).CPU(2, 1.9, 1.8, 0.1, -1).Itself(0.4).Busy(2*s).Wait(breakdown.StateRunnable, 7*ms, 9))
 	found := Expect(t, wait.Child, full().Wait(breakdown.StateSyscall, ms, 1,
 		append([]string{"syscall.forkExec"}, run...)...), "exec-per-request at label.go:30")
 	if len(found) == 1 && (found[0].ShareOf != diagnose.OfCPU || found[0].GainCeiling < 1.9/0.5-0.01) {
