@@ -9,8 +9,9 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// A consequence's own consequence is told by the finding that both end in: none disappears on the way.
-func TestChainOfConsequencesIsTold(t *testing.T) {
+// TestChainOfConsequencesIsReported: what follows from a consequence is reported by the finding at the end of the chain, and none
+// is lost on the way.
+func TestChainOfConsequencesIsReported(t *testing.T) {
 	for _, order := range [][3]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		chain := [3]diagnose.Analyzer{
 			finds("look-ups", cause("look-ups"), 1.3, findings.High),

@@ -132,7 +132,7 @@ func (p *Pass) busy() string {
 
 // fold reports a consequence in the finding of its root, if the root promises at
 // least rootWorth of it: a reader should see one cause, not its echo in every
-// queue. What follows from a consequence is told where that one is.
+// queue. What follows from a consequence is reported together with it, in the same finding.
 func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 	roots := p.roots(found, causes)
 	kept, followed := make([]Finding, 0, len(found)), make([]bool, len(found))
@@ -190,7 +190,7 @@ func (p *Pass) roots(found []Finding, causes map[string]Cause) lineage {
 	return roots
 }
 
-// follows reports whether a finding is the consequence of another, and that one promises enough to tell it.
+// follows reports whether a finding is the consequence of another that promises enough of its gain to include it.
 func (p *Pass) follows(f, r Finding, causes map[string]Cause) bool {
 	c := causes[f.Cause]
 	covered, held := slices.Contains(c.CoveredBy, r.Cause) && p.covers(r, f), p.heldBy(f, r, causes)

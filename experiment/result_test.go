@@ -50,7 +50,8 @@ func TestResultsAreKept(t *testing.T) {
 	}
 }
 
-// TestOtherMachines: results of another host or Go keep them, and are told apart from most.
+// TestOtherMachines: a result keeps the host and the Go version that it was measured with, and the table marks those that differ
+// from most.
 func TestOtherMachines(t *testing.T) {
 	dir := t.TempDir()
 	old := `{"schema":"redline.lab/1","host":{"cpu_model":"EPYC","cpus":2},"go":"go1.26.8","results":[` +

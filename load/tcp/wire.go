@@ -20,11 +20,11 @@ type wire struct {
 	rendered []byte         // the message, when data went into it
 	over     bool
 
-	// An echo server also echoes messages without a reply, and nothing but their bytes tells those
+	// An echo server also echoes messages without a reply. Only their bytes distinguish those
 	// echoes from the awaited one.
 	mixed   bool         // such messages share the connection with others
 	owed    bytes.Buffer // those whose echo has not come
-	skipped int          // of owed, since the message in progress was sent
+	skipped int          // bytes of owed that came since the message in progress was sent
 	message []byte       // in progress
 	seen    []byte       // room for reread
 }
