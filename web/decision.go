@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/render"
 	"github.com/redline-go/redline/web/rundata"
@@ -92,8 +93,7 @@ func wordsOf(r verify.Result, pairs []verify.Pair) inWords {
 	return d
 }
 
-// effects returns each pair's relative change of a metric, on the logarithmic scale with + as
-// worse; pairs that lack it are left out.
+// effects returns each pair's relative change of a metric, with + as worse; pairs that lack it are left out.
 func effects(name string, pairs []verify.Pair) []float64 {
 	out := []float64{}
 	all := slices.Concat(verify.Metrics(false), verify.Metrics(true))
@@ -121,10 +121,9 @@ func spectrumOf(pairs []verify.Pair, side int) (rundata.Spectrum, bool) {
 			all[bucket] += n
 		}
 	}
-	total := float64(all.Total())
-	s := rundata.Spectrum{Kind: "latency"}
-	for tail := 1.0; tail <= total*1.0001; tail *= math.Pow(10, 1.0/12) {
-		s.Tail, s.Values = append(s.Tail, tail), append(s.Values, math.Round(all.Quantile(1-1/tail)))
+	total := all.Total()
+	if total == 0 {
+		return rundata.Spectrum{}, false
 	}
-	return s, total > 0
+	return rundata.SpectrumOf(histogram.Latency, float64(total), all.Quantile), true
 }

@@ -22,15 +22,7 @@ func Shelf(w io.Writer, dir string, runs any) error {
 
 // Notice writes a page that says one thing, such as why a run cannot be shown.
 func Notice(w io.Writer, title, text string) error {
-	_, err := io.WriteString(w, `<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`+hashOf(pageStyle)+`'; img-src data:">
-<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,"><title>`+html.EscapeString(notation.Clean(title))+`</title><style>`+pageStyle+`</style></head>
-<body><main class="failure"><h1>`+html.EscapeString(notation.Clean(title))+`</h1><p>`+html.EscapeString(notation.Clean(text))+
-		`</p><p><a href="/">All runs</a></p></main></body></html>
-`)
-	return err
+	return plain(w, "failure", title, `<p>`+html.EscapeString(notation.Clean(text))+`</p><p><a href="/">Back to the start</a></p>`)
 }
 
 // Text writes a page of a text as the command line prints it.
@@ -39,13 +31,18 @@ func Text(w io.Writer, title, text string) error {
 	if _, err := io.WriteString(inert.NewWriter(&shown, false), strings.Trim(text, "\n")); err != nil { // columns stay aligned
 		return err
 	}
+	return plain(w, "printed", title, `<pre class="scroll" tabindex="0">`+html.EscapeString(shown.String())+`</pre>`)
+}
+
+// plain writes a page without a script; body is HTML.
+func plain(w io.Writer, class, title, body string) error {
+	title = html.EscapeString(notation.Clean(title))
 	_, err := io.WriteString(w, `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`+hashOf(pageStyle)+`'; img-src data:">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,"><title>`+html.EscapeString(notation.Clean(title))+`</title><style>`+pageStyle+`</style></head>
-<body><main class="printed"><h1>`+html.EscapeString(notation.Clean(title))+`</h1><pre class="scroll" tabindex="0">`+
-		html.EscapeString(shown.String())+`</pre></main></body></html>
+<link rel="icon" href="data:,"><title>`+title+`</title><style>`+pageStyle+`</style></head>
+<body><main class="`+class+`"><h1>`+title+`</h1>`+body+`</main></body></html>
 `)
 	return err
 }

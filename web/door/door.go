@@ -2,9 +2,9 @@
 // the page of a run in progress.
 //
 // Who may connect is package access's: on loopback the user who runs redline, elsewhere whoever
-// shows the token of the URL, once in the address and from then on in a cookie. Requests for another
-// host's name are refused, because a page of the internet could give this address that name, and
-// so are requests that change something and come from another page.
+// shows the token of the URL, once in the address and from then on in a cookie. Without a token, requests
+// for another host's name are refused, because a page of the internet could give this address that name.
+// So are, everywhere, requests that change something and come from another page.
 package door
 
 import (

@@ -61,10 +61,11 @@ func (s *Set) AddProfiles(rec *record.Record, miss func(what string, err error))
 // divide lets a graph be looked at by time, as far as its profiles were taken one after the other.
 func (k kind) divide(rec *record.Record, t *tree, g *Graph) error {
 	parts, err := t.addParts(rec, k)
-	if err != nil {
+	if parts == nil {
+		t.dropShares() // what was counted before an error, or before there was too much
 		return err
 	}
-	if k.state && parts != nil {
+	if k.state {
 		g.Combine = CombineState
 	}
 	for i := range g.Columns {

@@ -79,7 +79,6 @@ func (t *tree) addParts(rec *record.Record, k kind) ([]Part, error) {
 			}
 		}
 		if shares > maxShares {
-			t.root.dropShares()
 			return nil, nil
 		}
 	}
@@ -96,6 +95,12 @@ func (n *node) share(column, part int, value int64) int {
 	}
 	n.shares = append(n.shares, share{column, part, value})
 	return 1
+}
+
+func (t *tree) dropShares() {
+	if t.root != nil {
+		t.root.dropShares()
+	}
 }
 
 func (n *node) dropShares() {

@@ -39,8 +39,6 @@ const Variable = "REDLINE_WEB_TOKEN"
 // recorded do not block.
 type Page struct {
 	Options
-	// StopAssessing ends the findings so far: the load is over, and the bundle about to be closed.
-	StopAssessing func()
 
 	door    *door.Door
 	secret  string // the page proves by it that a button was pressed on it
@@ -59,8 +57,9 @@ type Page struct {
 	ticks   int
 	closing bool
 
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	cancel        context.CancelFunc
+	stopAssessing context.CancelFunc
+	running       sync.WaitGroup
 }
 
 // ending is how the run ended.
@@ -93,7 +92,7 @@ func Open(ctx context.Context, o Options) (*Page, error) {
 	p.running.Go(func() { _ = d.Serve(ctx, p.routes()) }) // browsers notice, and the run needs none
 	p.running.Go(func() { p.ticking(ctx) })
 	var assessing context.Context
-	assessing, p.StopAssessing = context.WithCancel(ctx)
+	assessing, p.stopAssessing = context.WithCancel(ctx)
 	if o.Assess != nil {
 		p.running.Go(func() { p.assessing(assessing) })
 	}
@@ -116,6 +115,9 @@ func fresh(phase string, messages []string) state {
 
 // URL is where a browser finds the page, with the token that it needs.
 func (p *Page) URL() string { return p.door.URL() }
+
+// StopAssessing ends the findings so far: the load is over, and the bundle about to be closed.
+func (p *Page) StopAssessing() { p.stopAssessing() }
 
 func (p *Page) ticking(ctx context.Context) {
 	tick := time.NewTicker(tickEvery)

@@ -280,7 +280,8 @@ func (s *state) logged(l *logged) {
 	if rows == nil {
 		rows = map[int]int64{}
 		s.heat[at] = rows
-		delete(s.heat, at-int64(time.Duration(most)*s.recording.Run.Window/heatWidth))
+		held := int64(time.Duration(most) * s.recording.Run.Window / heatWidth)
+		maps.DeleteFunc(s.heat, func(column int64, _ map[int]int64) bool { return column <= at-held })
 	}
 	for bar := range l.counts.Buckets() {
 		rows[rundata.HeatRow(bar.To)] += bar.Count

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -215,8 +216,13 @@ func TestFiguresSoFarAreThoseOfTheBundle(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	p := newPage(Options{})
 	p.Begin(Recording{Run: record.Run{Window: timebase.DefaultWindow}, Steady: timebase.Span{To: time.Hour}})
+	var ended histogram.Counts
+	ended.Add(5_000_000)
 	for w := range int64(3 * most) {
 		p.Add([]series.Point{{Window: w, Series: series.Series{Name: series.LoadRequests, Unit: "1"}, Value: float64(w)}})
+		if w%35 == 0 { // requests end now and then, so that the heat map has gaps
+			p.Counts(histogram.Latency, timebase.WindowSpan(w, timebase.DefaultWindow), &ended)
+		}
 		p.tick()
 	}
 	h := &p.state.history
@@ -229,6 +235,10 @@ func TestMemoryIsBounded(t *testing.T) {
 				t.Errorf("a line of %d values from %v to %v", len(line), line[0], line[h.length-1])
 			}
 		}
+	}
+	columns := slices.Sorted(maps.Keys(p.state.heat))
+	if held := columns[len(columns)-1] - columns[0]; held >= int64(most*timebase.DefaultWindow/heatWidth) {
+		t.Errorf("the heat map holds %d columns of time, of which ten minutes have %d", held, most*timebase.DefaultWindow/heatWidth)
 	}
 	events, _, known, _ := p.stream.since(p.stream.newest() - 10)
 	if !known || len(events) != 10 || len(p.stream.events) > mostEvents || p.stream.bytes > mostBytes {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redline-go/redline/record"
@@ -340,13 +341,23 @@ func TestEndIsHandedOut(t *testing.T) {
 		t.Errorf("the report has %d requests, want %d", got.Summary.Load.Requests, summary.Load.Requests)
 	}
 	<-closed
+}
 
-	gone := open(t, Options{})
-	gone.lingers = time.Millisecond
-	begun(gone)
-	watch(t, gone, "a", "").until(t, "all")
-	gone.Finish(nil, nil, "killed")
-	gone.Close() // the viewer reads nothing more
+// TestNobodyWaitsForAViewerThatWentAway: a page that was closed before it had the end makes no sound, and the end waits no
+// longer than for one that asks again and again.
+func TestNobodyWaitsForAViewerThatWentAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newViewers()
+		v.enter("gone", time.Now())
+		v.update("gone", func(w *viewer) { w.connections-- })
+		within, enough := context.WithTimeout(t.Context(), lingers)
+		defer enough()
+		began := time.Now()
+		v.await(within, 1, false, time.Now)
+		if waited := time.Since(began); waited > polled {
+			t.Errorf("waited for %v", waited)
+		}
+	})
 }
 
 // TestRunThatDoesNotStart: the page says so to browsers that come before and after.
@@ -391,6 +402,18 @@ func TestAssessesWhatIsRecorded(t *testing.T) {
 	p.assess(t.Context())
 	if assessed != 1 || p.state.findings.Skipped != "Not judged now: the generator lags by 1.00 s" || len(p.state.findings.Findings) != 4 {
 		t.Errorf("assessed %d times, %q", assessed, p.state.findings.Skipped)
+	}
+}
+
+// TestAddressOfNothingLeadsBack: to the run, which is all that this server has.
+func TestAddressOfNothingLeadsBack(t *testing.T) {
+	answer, err := http.Get(open(t, Options{}).URL() + "nothing")
+	must(t, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	must(t, err)
+	if text := string(body); answer.StatusCode != http.StatusNotFound || !strings.Contains(text, `<a href="/">Back to the start</a>`) {
+		t.Errorf("%d: %.3000s", answer.StatusCode, text)
 	}
 }
 

@@ -86,7 +86,7 @@ func (v *viewers) await(ctx context.Context, event int64, report bool, now func(
 		v.mu.Lock()
 		waits := false
 		for _, w := range v.byName {
-			heard := w.seen >= event
+			heard := w.seen >= event // with which a page closes its stream: one that is to fetch the report need not be connected
 			waits = waits || !heard && w.watches(now()) || heard && report && !w.served
 		}
 		changed := v.changed
@@ -96,6 +96,7 @@ func (v *viewers) await(ctx context.Context, event int64, report bool, now func(
 		}
 		select {
 		case <-changed:
+		case <-time.After(polled): // one that goes away changes nothing
 		case <-ctx.Done():
 			return
 		}

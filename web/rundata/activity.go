@@ -17,9 +17,9 @@ import (
 type activity struct {
 	From  float64  `json:"from"` // s
 	Step  float64  `json:"step"` // s
-	Calls []values `json:"calls"`
-	Time  []values `json:"time_ns"`
-	Rows  []values `json:"rows"`
+	Calls []Values `json:"calls"`
+	Time  []Values `json:"time_ns"`
+	Rows  []Values `json:"rows"`
 }
 
 // maxActivity is the number of spans that the statements' work is divided into.
@@ -33,10 +33,10 @@ func (b *chartBuilder) activityOf(statements *database.Statements) *activity {
 	windows := int(b.span.Len() / b.width)
 	group := (windows + maxActivity - 1) / maxActivity
 	a := &activity{From: b.span.From.Seconds(), Step: float64(group) * b.width.Seconds()}
-	sums := func(name, id string) values {
+	sums := func(name, id string) Values {
 		// Reading does not take a series from those that the page offers by themselves.
 		line := b.rec.Series(name, "queryid="+id, b.span).Values
-		out := make(values, 0, maxActivity)
+		out := make(Values, 0, maxActivity)
 		for part := range slices.Chunk(line, group) {
 			sum, n := series.Sum(part)
 			if n == 0 {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/redline-go/redline/diagnose/slowest"
 	"github.com/redline-go/redline/notation"
@@ -39,7 +40,7 @@ type Run struct {
 	Anatomy    *breakdown.Anatomy   `json:"anatomy"` // null without one
 	Slowest    []slowest.Request    `json:"slowest"` // the slowest requests in words
 	Axis       axis                 `json:"axis"`
-	Charts     []chart              `json:"charts"`
+	Charts     []Chart              `json:"charts"`
 	Others     []otherSeries        `json:"others"`
 	OthersAxis axis                 `json:"others_axis"` // theirs, where there are so many that they are joined further
 	Heat       *heat                `json:"heat"`
@@ -225,7 +226,11 @@ func (d *Run) readStatements(rec *record.Record) {
 	for i := range s.Statements {
 		st := &s.Statements[i]
 		if len(st.Text) > maxStatement {
-			st.Text = st.Text[:maxStatement] + " ..."
+			at := maxStatement
+			for !utf8.RuneStart(st.Text[at]) {
+				at--
+			}
+			st.Text = st.Text[:at] + " ..."
 		}
 		if len(st.Plan) > maxPlan {
 			st.Plan, st.PlanError = nil, "the plan is too large to be shown here; see statements.json"
@@ -283,11 +288,11 @@ func spanOf(rec *record.Record, whole timebase.Span) timebase.Span {
 	return whole
 }
 
-// values are the values of a line; NaN is written as null. Four digits are one
+// Values are the values of a line; NaN is written to JSON as null. Four digits are one
 // more than a figure shows.
-type values []float64
+type Values []float64
 
-func (v values) MarshalJSON() ([]byte, error) {
+func (v Values) MarshalJSON() ([]byte, error) {
 	b := make([]byte, 0, 8*len(v)+2)
 	b = append(b, '[')
 	for i, x := range v {

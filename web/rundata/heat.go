@@ -18,20 +18,20 @@ import (
 // heat is the density of latency over time: requests per cell of a grid whose
 // rows are logarithmic and whose columns are the intervals of the latency log.
 type heat struct {
-	Edges values `json:"edges"` // s: from, to of column 0, from, to of column 1...
+	Edges Values `json:"edges"` // s: from, to of column 0, from, to of column 1...
 	// A value v ns lies in row floor(log10(v) * PerDecade) - Row.
 	PerDecade int `json:"per_decade"`
 	Row       int `json:"row"`
 	Rows      int `json:"rows"`
 	// Cells holds column, row, requests; column, row, requests; ... for the
 	// cells that are not empty.
-	Cells values `json:"cells"`
+	Cells Values `json:"cells"`
 }
 
-const (
-	heatColumns   = 400
-	heatPerDecade = 12
-)
+const heatColumns = 400
+
+// HeatPerDecade is how many rows of a heat map a power of ten takes.
+const HeatPerDecade = 12
 
 // column is one column of a heat map in the making.
 type column struct {
@@ -59,14 +59,15 @@ func heatOf(rec *record.Record, span timebase.Span) (*heat, error) {
 		}
 		c.span.To = max(c.span.To, interval.span.To)
 		for bar := range interval.counts.Buckets() {
-			c.rows[heatRow(bar.To)] += float64(bar.Count)
+			c.rows[HeatRow(bar.To)] += float64(bar.Count)
 		}
 	}
 	columns := slices.SortedFunc(maps.Values(byStart), func(a, b *column) int { return cmp.Compare(a.span.From, b.span.From) })
 	return newHeat(join(columns, heatColumns)), nil
 }
 
-func heatRow(ns int64) int { return int(math.Floor(math.Log10(float64(max(ns, 1))) * heatPerDecade)) }
+// HeatRow returns the row of a heat map in which a duration of so many ns lies: HeatPerDecade rows per power of ten.
+func HeatRow(ns int64) int { return int(math.Floor(math.Log10(float64(max(ns, 1))) * HeatPerDecade)) }
 
 // join brings columns down to limit by adding up neighbours.
 func join(columns []*column, limit int) []*column {
@@ -99,7 +100,7 @@ func newHeat(columns []*column) *heat {
 	if low > high {
 		return nil
 	}
-	h := &heat{PerDecade: heatPerDecade, Row: low, Rows: high - low + 1}
+	h := &heat{PerDecade: HeatPerDecade, Row: low, Rows: high - low + 1}
 	for i, c := range columns {
 		h.Edges = append(h.Edges, c.span.From.Seconds(), c.span.To.Seconds())
 		for _, row := range slices.Sorted(maps.Keys(c.rows)) {
@@ -112,8 +113,8 @@ func newHeat(columns []*column) *heat {
 // Spectrum is the percentile curve of one kind of latency.
 type Spectrum struct {
 	Kind   histogram.Kind `json:"kind"`
-	Tail   values         `json:"tail"` // 1/(1-q), the x axis of HdrHistogram's plots
-	Values values         `json:"values"`
+	Tail   Values         `json:"tail"` // 1/(1-q), the x axis of HdrHistogram's plots
+	Values Values         `json:"values"`
 }
 
 // Spectra returns the spectra of the span that is judged.
@@ -132,15 +133,19 @@ func spectra(rec *record.Record, span timebase.Span) ([]Spectrum, error) {
 		if n == 0 {
 			continue
 		}
-		s := Spectrum{Kind: kind}
-		for tail := 1.0; tail <= n*1.0001; tail *= math.Pow(10, 1.0/16) {
-			s.Tail = append(s.Tail, tail)
-			s.Values = append(s.Values, float64(h.ValueAtQuantile(100*(1-1/tail))))
-		}
-		s.Tail, s.Values = append(s.Tail, n), append(s.Values, float64(h.Max()))
-		out = append(out, s)
+		out = append(out, SpectrumOf(kind, n, func(q float64) float64 { return float64(h.ValueAtQuantile(100 * q)) }))
 	}
 	return out, nil
+}
+
+// SpectrumOf returns the curve of n requests, given the quantile q of their latencies in ns.
+func SpectrumOf(kind histogram.Kind, n float64, quantile func(q float64) float64) Spectrum {
+	s := Spectrum{Kind: kind}
+	for tail := 1.0; tail < n; tail *= math.Pow(10, 1.0/16) {
+		s.Tail, s.Values = append(s.Tail, tail), append(s.Values, quantile(1-1/tail))
+	}
+	s.Tail, s.Values = append(s.Tail, n), append(s.Values, quantile(1))
+	return s
 }
 
 type interval struct {

@@ -17,7 +17,7 @@ import (
 // histograms per kind, request of the mix and interval. web/page/src/latencies.ts reads it.
 type latencyLog struct {
 	// Edges holds where intervals begin and end: from, to, from, to... in s.
-	Edges values `json:"edges"`
+	Edges Values `json:"edges"`
 	// Steps names the requests of the mix; empty for a single one.
 	Steps []string `json:"steps"`
 	// Shift says how coarse buckets are. Bucket b holds the values below 2^Shift * (b + 1)

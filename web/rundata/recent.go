@@ -7,16 +7,6 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// What a run's page draws, for the page of a run in progress.
-type (
-	// Chart is one chart, its lines in one unit.
-	Chart = chart
-	// Line is one line of a chart; without values it has no label either.
-	Line = line
-	// Values are written to JSON with the digits that a chart shows, null for NaN.
-	Values = values
-)
-
 // Recent is a stretch of a run in progress.
 type Recent struct {
 	Windows
@@ -39,10 +29,3 @@ func (r Recent) Charts() []Chart {
 func Ranked(chart string) bool {
 	return chart == "statements" || chart == "backends" || chart == "waits"
 }
-
-// HeatRow returns the row of a heat map in which a duration of so many ns lies, as Chart's heat has
-// them: HeatPerDecade rows per power of ten.
-func HeatRow(ns int64) int { return heatRow(ns) }
-
-// HeatPerDecade is how many rows of a heat map a power of ten takes.
-const HeatPerDecade = heatPerDecade

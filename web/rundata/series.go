@@ -31,15 +31,15 @@ type axis struct {
 	Windows int     `json:"windows"` // windows joined into one point
 }
 
-// line is one line of a chart.
-type line struct {
+// Line is one line of a chart; without values it has no label either.
+type Line struct {
 	Label string `json:"label"`
 	// Tone names a colour of the page: a number of its palette, or bad, limit
 	// or muted.
 	Tone   string `json:"tone"`
-	Values values `json:"values"`
-	Low    values `json:"low,omitempty"` // only where windows were joined
-	High   values `json:"high,omitempty"`
+	Values Values `json:"values"`
+	Low    Values `json:"low,omitempty"` // only where windows were joined
+	High   Values `json:"high,omitempty"`
 	// Apart keeps a line of a stacked chart out of the stack.
 	Apart bool `json:"apart,omitempty"`
 }
@@ -144,14 +144,14 @@ func plus(a, b []float64, by float64) []float64 {
 }
 
 // line makes a line of values per window; it has no values when v is nil.
-func (b *chartBuilder) line(label, tone string, v []float64) line {
+func (b *chartBuilder) line(label, tone string, v []float64) Line {
 	if v == nil || !anyPresent(v) {
-		return line{}
+		return Line{}
 	}
 	if b.group <= 1 {
-		return line{Label: label, Tone: tone, Values: v}
+		return Line{Label: label, Tone: tone, Values: v}
 	}
-	l := line{Label: label, Tone: tone}
+	l := Line{Label: label, Tone: tone}
 	for from := 0; from < len(v); from += b.group {
 		mean, low, high := extremes(v[from:min(from+b.group, len(v))])
 		l.Values, l.Low, l.High = append(l.Values, mean), append(l.Low, low), append(l.High, high)
@@ -189,7 +189,7 @@ type otherSeries struct {
 	Name   string `json:"name"`
 	Labels string `json:"labels"`
 	Unit   string `json:"unit"`
-	line
+	Line
 }
 
 // maxOthers bounds the series inlined in addition to those of the charts.
@@ -231,7 +231,7 @@ func (b *chartBuilder) others(names []series.Series) ([]otherSeries, axis) {
 		joined.group = max(b.group, (3*len(out)*windows+most-1)/most) // mean, least and greatest
 	}
 	for i := range out {
-		out[i].line = joined.line(out[i].Name, "0", lines[i])
+		out[i].Line = joined.line(out[i].Name, "0", lines[i])
 	}
 	return out, joined.axis()
 }

@@ -126,15 +126,19 @@ type head struct {
 	} `json:"scenario"`
 }
 
+func headOf(dir string) (h head, err error) {
+	data, err := disk.Read(dir, disk.RunFile, record.MaxRunJSON)
+	if err == nil {
+		err = disk.Unmarshal(data, &h)
+	}
+	return h, err
+}
+
 // read reads a line. What is wrong is in it: the list shows every bundle.
 func read(dir, id string) Run {
 	run := Run{ID: notation.Clean(id)}
 	at := filepath.Join(dir, id)
-	var h head
-	data, err := disk.Read(at, disk.RunFile, record.MaxRunJSON)
-	if err == nil {
-		err = disk.Unmarshal(data, &h)
-	}
+	h, err := headOf(at)
 	if err != nil {
 		run.State, run.Why = damaged, notation.Clean(disk.WithoutPath(err).Error())
 		return run
@@ -156,16 +160,16 @@ func read(dir, id string) Run {
 	case h.State == record.Running:
 		run.State, run.Why = unfinished, "it still runs, or redline was killed"
 	}
-	if err := run.measured(at); err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			run.State, run.Why = damaged, notation.Clean(disk.WithoutPath(err).Error())
-			return run
-		}
-		if h.State == record.Complete {
-			run.State, run.Why = unjudged, "redline diagnose judges it"
-		}
+	if err = run.measured(at); err == nil {
+		err = run.found(at)
 	}
-	run.found(at)
+	switch {
+	case err == nil:
+	case !errors.Is(err, fs.ErrNotExist):
+		run.State, run.Why = damaged, notation.Clean(disk.WithoutPath(err).Error())
+	case h.State == record.Complete:
+		run.State, run.Why = unjudged, "redline diagnose judges it"
+	}
 	return run
 }
 
@@ -220,17 +224,20 @@ func (r *Run) measured(dir string) error {
 	return nil
 }
 
-// found reads what stops the service. Without findings the line has none.
-func (r *Run) found(dir string) {
+// found reads what stops the service; the error is fs.ErrNotExist where nobody judged the run.
+func (r *Run) found(dir string) error {
 	data, err := disk.Read(dir, findings.File, record.MaxJSON)
 	if err != nil {
-		return
+		return err
 	}
 	var f findings.Findings
-	if disk.Unmarshal(data, &f) != nil || len(f.Findings) == 0 {
-		return
+	if err := disk.Unmarshal(data, &f); err != nil {
+		return fmt.Errorf("%s: %w", findings.File, err)
 	}
-	r.Finding, r.Findings = notation.Clean(f.Findings[0].Title), len(f.Findings)
+	if len(f.Findings) > 0 {
+		r.Finding, r.Findings = notation.Clean(f.Findings[0].Title), len(f.Findings)
+	}
+	return nil
 }
 
 // path returns where a listed run lies; "" if it is none of the list.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/redline-go/redline/record"
@@ -156,8 +157,17 @@ func (s *Server) page(w http.ResponseWriter, ids []string, write func(*bytes.Buf
 		door.Notice(w, http.StatusInternalServerError, "This page cannot be made", err.Error())
 		return
 	}
-	s.keep(made{key, b.Bytes()})
+	if !slices.ContainsFunc(recs, inProgress) {
+		s.keep(made{key, b.Bytes()})
+	}
 	door.Answer(w, b.Bytes())
+}
+
+// inProgress reports whether a run is recorded still: its other files change without those of its stamp. A record does not
+// distinguish such a run from one that was killed.
+func inProgress(rec *record.Record) bool {
+	h, err := headOf(rec.Dir)
+	return err == nil && h.State == record.Running
 }
 
 func (s *Server) kept(key string) []byte {

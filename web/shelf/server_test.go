@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/report/reporttest"
 )
 
@@ -31,14 +33,9 @@ func stock(t testing.TB, o reporttest.Options) string {
 	for name, options := range map[string]reporttest.Options{"compared-a": o, "compared-b": o, "killed": {Killed: true, Bare: true}} {
 		must(t, os.Rename(reporttest.Bundle(t, options).Dir, filepath.Join(dir, name)))
 	}
-	must(
-		t,
-		disk.WriteJSON(
-			filepath.Join(dir, "compared-a"),
-			"findings.json",
-			map[string]any{"findings": []map[string]string{{"title": "a needle"}}},
-		),
-	)
+	for name, found := range map[string][]findings.Finding{"compared-a": {{Title: "a needle"}}, "compared-b": {}} {
+		must(t, disk.WriteJSON(filepath.Join(dir, name), findings.File, findings.Findings{Findings: found}))
+	}
 	for name, run := range map[string]string{
 		"damaged": `{"schema": tru`, "older": `{"schema": "redline.run/0", "state": "complete"}`,
 		"running": `{"schema": "redline.run/1", "state": "running", "window_ns": 100000000}`,
@@ -106,6 +103,23 @@ func TestListSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestOnlyAJudgedRunHasNothingFound: the list claims nothing about a run without findings, or with some that do not parse.
+func TestOnlyAJudgedRunHasNothingFound(t *testing.T) {
+	dir := stock(t, reporttest.Options{})
+	if r := read(dir, "compared-b"); r.State != string(record.Complete) || r.Findings != 0 {
+		t.Errorf("with a list of none: %+v", r)
+	}
+	file := filepath.Join(dir, "compared-b", findings.File)
+	must(t, os.WriteFile(file, []byte(`{"findings": [{"title"`), 0o600))
+	if r := read(dir, "compared-b"); r.State != damaged || !strings.Contains(r.Why, findings.File) {
+		t.Errorf("with a damaged list: %+v", r)
+	}
+	must(t, os.Remove(file))
+	if r := read(dir, "compared-b"); r.State != unjudged || r.Why == "" || r.Rate == 0 {
+		t.Errorf("without one: %+v", r)
+	}
+}
+
 // TestEveryRunHasAPage: even one that is damaged, and one that does not exist.
 func TestEveryRunHasAPage(t *testing.T) {
 	s := serve(t, stock(t, reporttest.Options{}), "127.0.0.1:0", "")
@@ -145,6 +159,16 @@ func TestPageFollowsTheBundle(t *testing.T) {
 	if !strings.Contains(before, "Requests wait for a database connection") ||
 		strings.Contains(after, "Requests wait for a database connection") {
 		t.Error("the page is not that of the summary as it is")
+	}
+	address := s.URL() + "run/running/"
+	_, early := get(t, http.DefaultClient, address)
+	if _, again := get(t, http.DefaultClient, address); again != early {
+		t.Fatal("the same bundle makes two pages")
+	}
+	statements := database.Statements{Database: "orders"} // what none of the list's figures comes from
+	must(t, disk.WriteJSON(filepath.Join(dir, "running"), database.File, statements))
+	if _, late := get(t, http.DefaultClient, address); late == early {
+		t.Error("the page of a run in progress stays as it was first seen")
 	}
 	must(t, os.RemoveAll(filepath.Join(dir, "compared-a")))
 	if status, _ := get(t, http.DefaultClient, s.URL()+"run/compared-a/"); status != 404 {

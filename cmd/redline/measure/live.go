@@ -153,7 +153,7 @@ func (w *watched) finish(rec *record.Record, summary *record.Summary, err error)
 	w.page.Finish(rec, summary, why)
 }
 
-// Close sends the end to all viewers; the process waits at most two seconds for them.
+// Close sends the end to all viewers; the process waits at most half a minute for them.
 func (w *watched) Close() {
 	if w != nil {
 		w.page.Close()

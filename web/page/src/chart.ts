@@ -9,6 +9,12 @@ import { colour, fade, tone } from "./theme";
 
 const sync = uPlot.sync("run");
 
+// groups are the headings that charts stand under.
+export const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["network", "Network"], ["runtime", "Go runtime"], ["database", "Database"]];
+
+// wide names the charts that a reader looks at first.
+export const wide = ["throughput", "latency"];
+
 export interface Surroundings { axis: Axis; spans: MarkedSpan[]; heat: Heat | null }
 
 // times returns the middle of each point's span, in seconds.

@@ -2,18 +2,13 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Axis, Chart, Line, OtherSeries, Page } from "./data";
 import { clockNote, instantText, timeOfDay, zoneName } from "./clock";
-import { draw, forget, heightOf, times, type Surroundings } from "./chart";
+import { draw, forget, groups, heightOf, times, wide, type Surroundings } from "./chart";
 import { Downloads, type Table } from "./export";
 import { value } from "./format";
 import { whenSeen } from "./later";
 import { onWidth } from "./paper";
 import { select, spanText, step, useSelection, type Span } from "./selection";
 import { onThemeChange } from "./theme";
-
-const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["network", "Network"], ["runtime", "Go runtime"], ["database", "Database"]];
-
-// wide names the charts that a reader looks at first.
-const wide = ["throughput", "latency"];
 
 export function TimeSeries({ page }: { page: Page }) {
   const charts = page.charts ?? [];

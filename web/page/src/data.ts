@@ -26,7 +26,7 @@ export interface Page {
   thresholds: Threshold[] | null;
   basis: Basis[][] | null;
   spans: MarkedSpan[] | null;
-  slow: SlowRequest[] | null;
+  slow: RecordedRequest[] | null;
   statements: Statements | null;
   flames: FlameSet | null;
   remarks: Remark[] | null;
@@ -200,7 +200,8 @@ export interface OtherSeries extends Line { name: string; labels: string; unit: 
 export interface Heat { edges: number[]; per_decade: number; row: number; rows: number; cells: number[] }
 export interface Spectrum { kind: string; tail: number[]; values: number[] }
 export interface MarkedSpan { kind: string; from: number; to: number; text?: string }
-export interface SlowRequest {
+// RecordedRequest is one of the slowest as the load recorded it; see record/run.go.
+export interface RecordedRequest {
   intended_ns: number;
   sent_ns: number;
   first_byte_ns: number;

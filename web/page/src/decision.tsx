@@ -2,6 +2,7 @@ import type { Spectrum } from "./data";
 import { Changes, Differences, Fates, type Change, type Fate } from "./difference";
 import type { FlameSet } from "./flame/tree";
 import { Downloads } from "./export";
+import { Figure } from "./figure";
 import { change, count, percent } from "./format";
 import { SpectrumChart } from "./spectrum";
 import { start } from "./start";
@@ -103,10 +104,6 @@ function Figures({ of }: { of: Result }) {
     {of.aa.mde > 0 && <Figure name="of identical sides, simulated" value={percent(of.aa.false_positive)} />}
     {of.aa.mde > 0 && <Figure name="detectable change" value={of.detectable} />}
   </>;
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return <div><dt>{name}</dt><dd>{value}</dd></div>;
 }
 
 // inWords writes the names of metrics as the table does.

@@ -1,4 +1,5 @@
 import type { Page } from "./data";
+import { Figure } from "./figure";
 import { atLeast, percent, rate } from "./format";
 import { Code } from "./name";
 
@@ -57,14 +58,5 @@ export function Headline({ page }: { page: Page }) {
         )}
       </div>
     </header>
-  );
-}
-
-function Figure({ name, value, note, bad }: { name: string; value: string; note?: string; bad?: boolean }) {
-  return (
-    <div class={bad ? "bad" : ""}>
-      <dt>{name}</dt>
-      <dd>{value}{note && <small>{note}</small>}</dd>
-    </div>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { clockNote, instantText, timeOfDay, zoneName } from "./clock";
 import type { Chart, Heat } from "./data";
-import { draw, forget, plan, quietly, times, type Surroundings } from "./chart";
+import { draw, forget, groups, plan, quietly, times, wide, type Surroundings } from "./chart";
 import { onSelect, select } from "./selection";
 import { value } from "./format";
 import type { Lines } from "./live-run";
@@ -10,8 +10,6 @@ import type { Layout, Mark } from "./live-stream";
 import { onWidth } from "./paper";
 import { onThemeChange } from "./theme";
 
-const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["network", "Network"], ["runtime", "Go runtime"], ["database", "Database"]];
-const wide = ["throughput", "latency"];
 const views: [number, string][] = [[600, "the last minute"], [3000, "the last 5 minutes"], [6000, "the last 10 minutes"]];
 
 // Live is what charts draw from; draw is called when there is more.

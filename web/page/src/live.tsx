@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { setClock } from "./clock";
 import type { Page } from "./data";
+import { Figure } from "./figure";
 import { count, duration, percent, rate, short } from "./format";
 import { LiveCharts, type Live } from "./live-charts";
 import { Lines } from "./live-run";
@@ -172,10 +173,6 @@ function FindingsSoFar({ state }: { state: State }) {
       </>}
     </section>
   );
-}
-
-function Figure({ name, value, note, bad }: { name: string; value: string; note?: string; bad?: boolean }) {
-  return <div class={bad ? "bad" : ""}><dt>{name}</dt><dd>{value}{note && <small>{note}</small>}</dd></div>;
 }
 
 start<Data>((data) => <LivePage data={data} />);

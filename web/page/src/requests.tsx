@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { NamedBands } from "./anatomy";
-import type { Page, Quantiles, SlowRequest } from "./data";
+import type { Page, Quantiles, RecordedRequest } from "./data";
 import { Downloads } from "./export";
 import { atLeast, count, duration, percent, rate } from "./format";
 import type { Latencies } from "./latencies";
@@ -152,7 +152,7 @@ function why({ anatomy }: Page): string {
   return "The execution traces contain no marked request of this name, or 24 others took more time.";
 }
 
-export function during(s: Pick<SlowRequest, "intended_ns" | "done_ns">, span: Span | null): boolean {
+export function during(s: Pick<RecordedRequest, "intended_ns" | "done_ns">, span: Span | null): boolean {
   return !span || (s.done_ns / 1e9 >= span.from && s.intended_ns / 1e9 < span.to);
 }
 

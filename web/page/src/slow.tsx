@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Activity, SlowRequest, Statements, Values } from "./data";
+import type { Activity, RecordedRequest, Statements, Values } from "./data";
 import { timeOfDay } from "./clock";
 import { Downloads } from "./export";
 import { count, duration, short } from "./format";
@@ -7,7 +7,7 @@ import { num, useOrder } from "./order";
 import { during } from "./requests";
 import { spanText, useSelection, type Span } from "./selection";
 
-export function SlowRequests({ slow: every }: { slow: SlowRequest[] }) {
+export function SlowRequests({ slow: every }: { slow: RecordedRequest[] }) {
   const [all, setAll] = useState(false);
   const span = useSelection();
   const slow = useMemo(() => every.filter((s) => during(s, span)), [every, span]);
@@ -46,14 +46,14 @@ export function SlowRequests({ slow: every }: { slow: SlowRequest[] }) {
 }
 
 // phases are the parts of a request's latency.
-function phases(s: SlowRequest): { wait: number; first: number; body: number } {
+function phases(s: RecordedRequest): { wait: number; first: number; body: number } {
   // A request that failed early has no first byte, and perhaps was never sent.
   const sent = s.sent_ns > 0 ? s.sent_ns : s.done_ns;
   const first = s.first_byte_ns > 0 ? s.first_byte_ns : s.done_ns;
   return { wait: sent - s.intended_ns, first: first - sent, body: s.done_ns - first };
 }
 
-function SlowRow({ slow: s, longest }: { slow: SlowRequest; longest: number }) {
+function SlowRow({ slow: s, longest }: { slow: RecordedRequest; longest: number }) {
   const spent = phases(s);
   const parts: [string, string, number][] = [["wait", "before sending", spent.wait], ["first", "to first byte", spent.first], ["body", "to the end", spent.body]];
   const total = s.done_ns - s.intended_ns;

@@ -1,6 +1,7 @@
 // A graph as a pprof profile, for go tool pprof:
 // https://github.com/google/pprof/blob/main/proto/profile.proto
 
+import { save } from "../export";
 import type { Tree } from "./tree";
 
 class Message {
@@ -88,14 +89,5 @@ export function profile(tree: Tree, column: number): Uint8Array {
 // download saves bytes as a gzipped file.
 export async function download(name: string, bytes: Uint8Array) {
   const zipped = new Blob([bytes as BlobPart]).stream().pipeThrough(new CompressionStream("gzip"));
-  save(name, await new Response(zipped).blob());
-}
-
-// save hands a file to the reader.
-export function save(name: string, blob: Blob) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  save(name, [await new Response(zipped).blob()], "application/gzip");
 }
