@@ -396,7 +396,8 @@ func undocumented(file *ast.File) []*ast.Ident {
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !interfaceMethod[d.Name.Name] {
+			if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) &&
+				!(d.Recv != nil && interfaceMethod[d.Name.Name]) {
 				missing = append(missing, d.Name)
 			}
 		case *ast.GenDecl:

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -167,25 +168,25 @@ func (c *climb) diagnose(
 		return Step{}, fmt.Errorf("step %q: %d of %d requests failed (%v), so its figures mean nothing; see %s",
 			s.Name, summary.Load.Errors, summary.Load.Requests, summary.Load.ErrorKinds, rec.Dir)
 	}
-	if err := c.account(ctx, s.Name, rec, before); err != nil {
+	if _, err := c.account(ctx, s.Name, 0, rec, before); err != nil {
 		return Step{}, err
 	}
 	return Step{Step: report.StepOf(s.Name, s.Finding, summary), Title: s.Title, Dir: dir, Summary: summary}, nil
 }
 
-// account holds a run's orders against what the first copy of the database gained.
-func (c *climb) account(ctx context.Context, name string, rec *record.Record, before stock) error {
+// account holds a run's orders against what a copy of the database gained since it held before.
+func (c *climb) account(ctx context.Context, name string, side int, rec *record.Record, before stock) (ladder.Account, error) {
 	a, err := orders(rec)
 	if err == nil {
-		a, err = c.databases.settle(ctx, 0, before, a)
+		a, err = c.databases.settle(ctx, side, before, a)
 	}
 	if err == nil && a.Fault() != "" {
-		err = fmt.Errorf("%s", a.Fault())
+		err = errors.New(a.Fault())
 	}
 	if err != nil {
-		return fmt.Errorf("step %q: %w", name, err)
+		return a, fmt.Errorf("step %q: %w", name, err)
 	}
-	return nil
+	return a, nil
 }
 
 // plan is the lab's mixed traffic, aimed at a gateway on one of the two copies.

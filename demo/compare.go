@@ -82,9 +82,6 @@ func (c *climb) pairs(ctx context.Context, sides [2]variant) (*ladder.Comparison
 		}
 		slot = m.turns.Slot()
 		for i := range accounts {
-			if why := m.accounts[i].Fault(); why != "" {
-				return nil, fmt.Errorf("step %q: %s", sides[i].rung.Name, why)
-			}
 			accounts[i] = accounts[i].Plus(m.accounts[i])
 		}
 		pairs = append(pairs, met...)

@@ -13,6 +13,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"path/filepath"
@@ -38,7 +39,7 @@ type Options struct {
 	Dir string
 	// Ladder is ladder.Order, also "", or ladder.Stack.
 	Ladder string
-	// Duration is diagnosed per step, after Warmup. Zero means 4 s (8 s if Full) and 1 s.
+	// Duration is diagnosed per step, after Warmup. A Duration of zero means 4 s (8 s if Full), after 1 s if Warmup is zero, too.
 	Duration, Warmup time.Duration
 	// MaxSteps bounds the ladder; zero climbs to its end.
 	MaxSteps int
@@ -138,7 +139,7 @@ func (o *Options) defaults() {
 		o.Ladder = ladder.Order
 	}
 	if o.Duration == 0 {
-		o.Duration, o.Warmup = 4*time.Second, time.Second
+		o.Duration, o.Warmup = 4*time.Second, cmp.Or(o.Warmup, time.Second)
 		if o.Full {
 			o.Duration = 8 * time.Second
 		}

@@ -70,12 +70,16 @@ func (m *meeting) once(ctx context.Context) ([]verify.Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, rec := range records {
+	for _, rec := range records {
 		defer os.RemoveAll(rec.Dir)
-		if m.accounts[i], err = orders(rec); err != nil {
-			return nil, err
-		}
-		if m.accounts[i], err = m.databases.settle(ctx, m.copies[i], before[i], m.accounts[i]); err != nil {
+	}
+	return m.paired(ctx, records, before)
+}
+
+// paired settles the orders of both sides first: one that is lost is lost however the generator did.
+func (m *meeting) paired(ctx context.Context, records [2]*record.Record, before [2]stock) (pairs []verify.Pair, err error) {
+	for i, rec := range records {
+		if m.accounts[i], err = m.account(ctx, m.sides[i].rung.Name, m.copies[i], rec, before[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +92,6 @@ func (m *meeting) once(ctx context.Context) ([]verify.Pair, error) {
 			return nil, err
 		}
 	}
-	var pairs []verify.Pair
 	for i := range min(len(blocks[0]), len(blocks[1])) {
 		pairs = append(pairs, verify.Pair{A: blocks[0][i], B: blocks[1][i], Turn: m.turns.Slot()})
 	}
@@ -300,7 +303,7 @@ func valid(rec *record.Record) error {
 	}
 	switch why := s.Generator.WhyInvalid; {
 	case s.Load.Requests == 0:
-		return &spoilt{"no request ended"}
+		return errors.New("no request ended")
 	case s.Load.Errors*100 > s.Load.Requests:
 		return fmt.Errorf("%d of %d requests failed (%v)", s.Load.Errors, s.Load.Requests, s.Load.ErrorKinds)
 	case !s.Generator.Valid && len(why) > 0:

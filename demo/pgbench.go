@@ -38,10 +38,13 @@ func (c *climb) pgbench(ctx context.Context) (float64, error) {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	name := pgx.Identifier{pgbenchDatabase}.Sanitize()
-	if _, err := conn.Exec(ctx, "CREATE DATABASE "+name); err != nil {
-		return 0, fmt.Errorf("pgbench: %w", err)
+	drop := "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"
+	for _, statement := range []string{drop, "CREATE DATABASE " + name} { // one that was killed leaves its own
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return 0, fmt.Errorf("pgbench: %w", err)
+		}
 	}
-	defer conn.Exec(context.WithoutCancel(ctx), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+	defer conn.Exec(context.WithoutCancel(ctx), drop)
 	at := conn.Config()
 	run := func(args ...string) ([]byte, error) {
 		cmd := exec.Command(binary, append(args, pgbenchDatabase)...)

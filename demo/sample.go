@@ -38,8 +38,11 @@ func (c *climb) users(ctx context.Context) (readers, writers []sampleUser, err e
 		return nil, nil, err
 	}
 	rows, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
-	if err != nil || len(rows) < 20_001 {
-		return nil, nil, fmt.Errorf("read the gateway's tokens: %d rows, %w", len(rows), err)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the gateway's tokens: %w", err)
+	}
+	if len(rows) < 20_001 {
+		return nil, nil, fmt.Errorf("the gateway wrote %d rows of tokens, 20001 are needed", len(rows))
 	}
 	for i := range sampleReaders {
 		row := rows[1+1+i*400] // users 2, 402, 802 ...

@@ -14,7 +14,8 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// whole compares the first rung with the last, and measures the last at a rate.
+// whole compares the first rung with the last, measures the last at a rate, and how fast pgbench reads next to it. What is
+// there from an earlier climb stays.
 func (c *climb) whole(ctx context.Context) error {
 	rungs := c.result.Rungs
 	if c.result.Whole == nil {
@@ -38,6 +39,12 @@ func (c *climb) whole(ctx context.Context) error {
 			return err
 		}
 	}
+	if c.result.Pgbench == 0 && c.Requests == 0 && c.Ladder == ladder.Stack {
+		var err error
+		if c.result.Pgbench, err = c.pgbench(ctx); err != nil {
+			return err
+		}
+	}
 	return c.keep()
 }
 
@@ -49,7 +56,7 @@ const (
 	pacedWarmup = 4 * time.Second
 )
 
-// paced measures the last rung in an open loop, and how fast pgbench reads next to it.
+// paced measures the last rung in an open loop.
 func (c *climb) paced(ctx context.Context) error {
 	rungs := c.result.Rungs
 	last, err := c.variant(rungs[len(rungs)-1], len(rungs)-1)
@@ -88,7 +95,7 @@ func (c *climb) paced(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.account(ctx, last.rung.Name, rec, before); err != nil {
+	if _, err := c.account(ctx, last.rung.Name, 0, rec, before); err != nil {
 		return err
 	}
 	var s record.Summary
@@ -100,10 +107,5 @@ func (c *climb) paced(ctx context.Context) error {
 		p.Why = err.Error()
 	}
 	c.result.Paced = p
-	if c.Ladder == ladder.Stack {
-		if c.result.Pgbench, err = c.pgbench(ctx); err != nil {
-			return err
-		}
-	}
 	return c.keep()
 }

@@ -2,10 +2,10 @@ package forecast
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/redline-go/redline/notation"
 )
 
 // chartRows is the height of a chart.
@@ -30,34 +30,24 @@ var (
 // chart draws the history as the range of values per column, then the forecast's median in
 // its interval, and the limit as a line.
 func chart(a *Answer, o TextOptions) []string {
-	symbols, side, corner, floor := drawn, "│", "╰", "─"
+	symbols := drawn
 	if o.Plain {
-		symbols, side, corner, floor = ascii, "|", "+", "-"
+		symbols = ascii
 	}
 	low, high := a.extent()
-	labels := [2]string{a.amount(high), a.amount(low)}
-	margin := max(utf8.RuneCountInString(labels[0]), utf8.RuneCountInString(labels[1]))
-	columns := max(20, cmp.Or(o.Width, 80)-margin-4)
+	top, bottom := a.amount(high), a.amount(low)
+	margin := notation.Margin(top, bottom)
+	columns := max(20, cmp.Or(o.Width, 80)-margin-1)
 	cells := a.cells(columns, func(v float64) int {
 		return min(chartRows-1, max(0, int(math.Round((high-v)/(high-low)*float64(chartRows-1)))))
 	})
-	var out []string
-	for row := range chartRows {
-		label := ""
-		switch row {
-		case 0:
-			label = labels[0]
-		case chartRows - 1:
-			label = labels[1]
+	rows := make([]string, chartRows)
+	for i, marks := range cells {
+		for _, m := range marks {
+			rows[i] += symbols[m]
 		}
-		var line strings.Builder
-		for column := range columns {
-			line.WriteString(symbols[cells[row][column]])
-		}
-		out = append(out, strings.TrimRight(fmt.Sprintf("%s%s %s %s", strings.Repeat(" ",
-			margin-utf8.RuneCountInString(label)), label, side, line.String()), " "))
 	}
-	out = append(out, strings.Repeat(" ", margin+1)+corner+strings.Repeat(floor, columns+1))
+	out := notation.Axes(rows, columns, top, bottom, o.Plain)
 	now := a.column(len(a.History), columns)
 	begin, from, end := a.Start.UTC().Format("2006-01-02"), a.From.UTC().Format("2006-01-02"), a.date(&a.From,
 		len(a.Middle)-1)
@@ -68,7 +58,7 @@ func chart(a *Answer, o TextOptions) []string {
 	if pad := columns - len(axis) - len(end); pad > 0 {
 		axis += strings.Repeat(" ", pad) + end
 	}
-	return append(out, strings.Repeat(" ", margin+3)+axis)
+	return append(out, strings.Repeat(" ", margin)+axis)
 }
 
 // extent is the range of all values that the chart shows.

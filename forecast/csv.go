@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redline-go/redline/scenario/file"
 )
 
 // Bounds of a CSV file.
@@ -33,7 +35,7 @@ var (
 // names the column of values. Errors name the line.
 func ReadCSV(r io.Reader, value string) ([]Point, error) {
 	limited := &io.LimitedReader{R: r, N: mostBytes + 1}
-	buffered := bufio.NewReader(limited)
+	buffered := file.Text(limited)
 	rows := csv.NewReader(buffered)
 	rows.Comma, rows.FieldsPerRecord, rows.ReuseRecord, rows.TrimLeadingSpace = separator(buffered), -1, true, true
 	rows.Comment = '#'
@@ -87,9 +89,6 @@ func separator(r *bufio.Reader) rune {
 
 // columns finds time and value in a header; named is false if the row is data.
 func columns(row []string, value string) (named bool, at, of int, err error) {
-	if len(row) > 0 {
-		row[0] = strings.TrimPrefix(row[0], "\ufeff") // the byte order mark that spreadsheets write
-	}
 	if _, err := instant(row[0]); err == nil {
 		if value != "" {
 			return false, 0, 0, fmt.Errorf("the file has no header that names %.60q", value)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -70,7 +71,10 @@ func TestReaches(t *testing.T) {
 	if !strings.Contains(text.String(), "  │ ") || !strings.Contains(text.String(), "steps of 1h from") {
 		t.Errorf("the chart lost its spaces, or steps their length:\n%s", text.String())
 	}
-	if strings.ContainsFunc(plain.String(), func(r rune) bool { return r > 126 }) {
+	micro := *a
+	micro.Unit = "ns"
+	if Text(&plain, &micro, TextOptions{Plain: true}) != nil || !strings.Contains(plain.String(), "5.20 us") ||
+		strings.ContainsFunc(plain.String(), func(r rune) bool { return r > 126 }) {
 		t.Error(plain.String())
 	}
 	if !strings.Contains(markdown.String(), "| seasonal naive |") {
@@ -159,6 +163,7 @@ func TestReadCSV(t *testing.T) {
 		"2026-01-05,1\n2026-01-06,2.5e3\n":                            "[{0 1} {86400 2500}]",
 		"host;ds;qps\na;1767571200;3\n# remark\nb;1767571260000;NA\n": "[{0 3} {60 NaN}]",
 		"\ufefftimestamp\tlatency\n2026-01-05 02:00:00+01:00\t4\n":    "[{3600 4}]",
+		"\ufeff\"time\",\"value\"\n\"2026-01-05\",\"1\"\n":            "[{0 1}]",
 		"value,time\n1,2026-01-05\n":                                  "[{0 1}]",
 		"":                                                            "[]",
 		"a,b\n1,2\n":                                                  "neither a header",
@@ -266,9 +271,28 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// TestQueryGivesUp: a Prometheus that takes the request and never answers does not hold redline forever.
+func TestQueryGivesUp(t *testing.T) {
+	silent := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silent }))
+	defer server.Close()
+	defer close(silent)
+	defer func(before time.Duration) { client.Timeout = before }(client.Timeout)
+	if client.Timeout == 0 {
+		t.Fatal("it waits forever")
+	}
+	client.Timeout = 10 * time.Millisecond
+	var late net.Error
+	_, err := Query(t.Context(), Range{URL: server.URL, Query: "up", From: monday, To: monday.Add(time.Hour), Step: time.Minute})
+	if !errors.As(err, &late) || !late.Timeout() {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestReadHolidays(t *testing.T) {
-	days, err := ReadHolidays(strings.NewReader("# Germany\n2026-12-25 Christmas\n\n2026-12-26,\n"))
-	if err != nil || len(days) != 2 || days[1].Day() != 26 {
+	days, err := ReadHolidays(strings.NewReader("# Germany\n2026-12-25 Christmas\n\n2026-12-26,\n2026-12-27,Sunday\n2026-12-28\tMonday\n" +
+		"2026-12-29;Tuesday\n"))
+	if err != nil || len(days) != 5 || days[1].Day() != 26 || days[4].Day() != 29 {
 		t.Errorf("%v, %v", days, err)
 	}
 	if _, err := ReadHolidays(strings.NewReader("2026-12-25\nEaster\n")); err == nil || !strings.Contains(err.Error(),

@@ -22,6 +22,9 @@ const mostAnswer = 8 << 20
 // mostPerQuery is Prometheus's limit of points (web/api/v1, query_range).
 const mostPerQuery = 11_000
 
+// client gives up on a Prometheus that does not answer. Its own limit of a query is two minutes (--query.timeout).
+var client = &http.Client{Timeout: 150 * time.Second}
+
 // Range is a query to Prometheus.
 type Range struct {
 	URL      string // base, such as http://127.0.0.1:9090; user and password in it are sent
@@ -52,7 +55,7 @@ func Query(ctx context.Context, r Range) ([]Point, error) {
 	if err != nil {
 		return nil, errors.New("prometheus: the URL is not one of http or https")
 	}
-	answer, err := http.DefaultClient.Do(req)
+	answer, err := client.Do(req)
 	if err != nil {
 		var wrapped *url.Error // its text contains the whole URL
 		if errors.As(err, &wrapped) {

@@ -77,7 +77,11 @@ func Text(w io.Writer, a *Answer, o TextOptions) error {
 	for _, line := range a.basis() {
 		inert.Fprintf(&b, "%s\n", line)
 	}
-	_, err := io.WriteString(w, b.String())
+	text := b.String()
+	if o.Plain {
+		text = notation.ASCII(text)
+	}
+	_, err := io.WriteString(w, text)
 	return err
 }
 

@@ -1,10 +1,8 @@
 package history
 
 import (
-	"fmt"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/redline-go/redline/notation"
 )
@@ -78,22 +76,16 @@ func btoi(b bool) int {
 // widest is how many cells a point gets where there is room.
 const widest = 2
 
-// amount writes a value; plain text is ASCII alone, and has no µ.
-func amount(v float64, unit string, plain bool) string {
-	text := notation.Quantity(v, unit)
-	if plain {
-		text = strings.ReplaceAll(text, "µ", "u")
-	}
-	return text
-}
+// indent is before all that stands below a series' title.
+const indent = "  "
 
 // chart draws a series' points, the newest that fit into width cells, with a
 // letter below each change and the first and last commit.
 func chart(s Series, width int, plain bool) []string {
 	low, high := span(s.Points)
-	labels := [2]string{amount(high, s.Unit, plain), amount(low, s.Unit, plain)}
-	margin := max(utf8.RuneCountInString(labels[0]), utf8.RuneCountInString(labels[1])) + 4
-	cells := max(16, width-margin-1)
+	top, bottom := notation.Quantity(high, s.Unit), notation.Quantity(low, s.Unit)
+	margin := len(indent) + notation.Margin(top, bottom)
+	cells := max(16, width-margin)
 	g := newGrid(cells, plain)
 	step := min(max(1, g.columns/len(s.Points)), widest*g.columns/cells)
 	first := max(0, len(s.Points)-g.columns/step)
@@ -107,30 +99,19 @@ func chart(s Series, width int, plain bool) []string {
 		}
 		g.dots[[2]int{column(i), int(math.Round((1 - level) * float64(g.lines-1)))}] = true
 	}
-	side, corner, floor := " │ ", " ╰─", "─"
-	if plain {
-		side, corner, floor = " | ", " +-", "-"
-	}
-	var out []string
-	for row, drawn := range g.rows() {
-		label := ""
-		switch row {
-		case 0:
-			label = labels[0]
-		case plotRows - 1:
-			label = labels[1]
-		}
-		out = append(out, strings.TrimRight(fmt.Sprintf("  %*s%s%s", margin-4, label, side, drawn), " "))
-	}
+	drawn := g.cell(g.columns-1) + 1
 	if high == low {
-		out[0] = strings.TrimRight(strings.Repeat(" ", margin-2)+side, " ")
+		top = ""
 	}
-	indent := strings.Repeat(" ", margin+1)
-	out = append(out, strings.Repeat(" ", margin-2)+corner+strings.Repeat(floor, g.cell(g.columns-1)+1))
+	below := strings.Repeat(" ", margin)
+	var out []string
+	for _, line := range notation.Axes(g.rows(), drawn, top, bottom, plain) {
+		out = append(out, indent+line)
+	}
 	if marks := marks(s, first, func(point int) int { return g.cell(column(point)) }); marks != "" {
-		out = append(out, indent+marks)
+		out = append(out, below+marks)
 	}
-	return append(out, indent+ends(s.Points[first], s.Points[len(s.Points)-1], g.cell(g.columns-1)+1))
+	return append(out, below+ends(s.Points[first], s.Points[len(s.Points)-1], drawn))
 }
 
 func span(points []Point) (low, high float64) {

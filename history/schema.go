@@ -95,8 +95,7 @@ func (s *Store) migrate(ctx context.Context, steps []string) error {
 		return err
 	}
 	if version > len(steps) {
-		return fmt.Errorf("its schema has version %d, and this redline knows those up to %d (hint: use the newer redline "+
-			"that wrote it)", version, len(steps))
+		return newer(version, len(steps))
 	}
 	if version == 0 {
 		if err := s.begin(ctx, tx); err != nil {
@@ -115,14 +114,53 @@ func (s *Store) migrate(ctx context.Context, steps []string) error {
 	return tx.Commit()
 }
 
-// begin makes the table that keeps the version, in a database that is empty.
-func (s *Store) begin(ctx context.Context, tx *sql.Tx) error {
+// current checks that the schema has the version that this redline reads, and changes nothing: who looks may have no right
+// to, and an older redline that still writes there would be locked out.
+func (s *Store) current(ctx context.Context) error {
+	version, err := s.version(ctx, s.db)
+	switch {
+	case err != nil:
+		return err
+	case version == 0:
+		if err := s.vacant(ctx, s.db); err != nil {
+			return err
+		}
+		return ErrNone
+	case version > len(schema):
+		return newer(version, len(schema))
+	case version < len(schema):
+		return fmt.Errorf("its schema has version %d, and this redline reads version %d (hint: redline history add, or a run with "+
+			"--history, brings it up to date)", version, len(schema))
+	}
+	return nil
+}
+
+func newer(version, known int) error {
+	return fmt.Errorf("its schema has version %d, and this redline knows those up to %d (hint: use the newer redline "+
+		"that wrote it)", version, known)
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}
+
+// vacant returns errForeign if a database without a history holds tables of another program.
+func (s *Store) vacant(ctx context.Context, q querier) error {
 	var others int
-	if err := tx.QueryRowContext(ctx, s.dialect.tables).Scan(&others); err != nil {
+	if err := q.QueryRowContext(ctx, s.dialect.tables).Scan(&others); err != nil {
 		return err
 	}
 	if others > 0 {
 		return errForeign
+	}
+	return nil
+}
+
+// begin makes the table that keeps the version, in a database that is empty.
+func (s *Store) begin(ctx context.Context, tx *sql.Tx) error {
+	if err := s.vacant(ctx, tx); err != nil {
+		return err
 	}
 	if _, err := tx.ExecContext(ctx, `CREATE TABLE redline_schema (version INTEGER NOT NULL)`); err != nil {
 		return err
@@ -132,9 +170,7 @@ func (s *Store) begin(ctx context.Context, tx *sql.Tx) error {
 }
 
 // version returns the schema's version, 0 if there is none yet.
-func (s *Store) version(ctx context.Context, q interface {
-	QueryRowContext(context.Context, string, ...any) *sql.Row
-}) (version int, err error) {
+func (s *Store) version(ctx context.Context, q querier) (version int, err error) {
 	var ours int
 	if err := q.QueryRowContext(ctx, s.dialect.ours).Scan(&ours); err != nil || ours == 0 {
 		return 0, err

@@ -72,8 +72,8 @@ var (
 // brings its schema up to date. Errors never hold the DSN's password.
 func Open(ctx context.Context, where string) (*Store, error) { return open(ctx, where, true) }
 
-// Read is Open for those who only look: where there is no file, the error is
-// ErrNone, and none is made.
+// Read is Open for those who only look: where there is no history, the error is
+// ErrNone, and none is made. It refuses an older schema rather than change it.
 func Read(ctx context.Context, where string) (*Store, error) { return open(ctx, where, false) }
 
 func open(ctx context.Context, where string, create bool) (*Store, error) {
@@ -85,7 +85,16 @@ func open(ctx context.Context, where string, create bool) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.migrate(ctx, schema); err != nil {
+	if create {
+		err = s.migrate(ctx, schema)
+	} else {
+		err = s.current(ctx)
+	}
+	switch {
+	case errors.Is(err, ErrNone):
+		s.db.Close()
+		return nil, fmt.Errorf("%w in %s", ErrNone, s.name)
+	case err != nil:
 		s.db.Close()
 		return nil, s.explain("open", err)
 	}

@@ -267,26 +267,63 @@ func TestDamagedFile(t *testing.T) {
 	if _, err := Open(t.Context(), foreign); !errors.Is(err, errForeign) {
 		t.Errorf("another program's file: %v", err)
 	}
+	if _, err := Read(t.Context(), foreign); !errors.Is(err, errForeign) {
+		t.Errorf("another program's file, to read: %v", err)
+	}
 	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "not a file") {
 		t.Errorf("a folder: %v", err)
 	}
 }
 
-// TestRead makes no file if there is none.
+// TestRead: who only looks makes neither file nor table, and leaves an older schema to those who still write it.
 func TestRead(t *testing.T) {
+	databases(t, func(t *testing.T, where string) {
+		if _, err := Read(t.Context(), where); !errors.Is(err, ErrNone) {
+			t.Errorf("no history: %v", err)
+		}
+		connect := openFile
+		if isDSN(where) {
+			connect = openServer
+		} else if _, err := os.Stat(where); err == nil {
+			t.Error("reading made a file")
+		}
+		old, err := connect(where, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer old.Close()
+		if version, err := old.version(t.Context(), old.db); version != 0 || err != nil {
+			t.Errorf("reading made a schema of version %d, %v", version, err)
+		}
+		if err := old.migrate(t.Context(), schema[:1]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(t.Context(), where); err == nil || !strings.Contains(err.Error(), "redline history add") {
+			t.Errorf("an older schema: %v", err)
+		}
+		if version, err := old.version(t.Context(), old.db); version != 1 || err != nil {
+			t.Errorf("reading made version %d of version 1, %v", version, err)
+		}
+		opened(t, where)
+		s, err := Read(t.Context(), where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		if err := old.migrate(t.Context(), append(schema[:len(schema):len(schema)], `CREATE TABLE more (n INTEGER)`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(t.Context(), where); err == nil || !strings.Contains(err.Error(), "newer redline") {
+			t.Errorf("a newer schema: %v", err)
+		}
+	})
 	path := filepath.Join(t.TempDir(), "none", "history.db")
 	if _, err := Read(t.Context(), path); !errors.Is(err, ErrNone) {
-		t.Errorf("no file: %v", err)
+		t.Errorf("no folder: %v", err)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err == nil {
 		t.Error("reading made a folder")
 	}
-	opened(t, path).Close()
-	s, err := Read(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
 }
 
 // TestSecrets: whatever is wrong with a DSN, its password is never printed.

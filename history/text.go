@@ -68,6 +68,12 @@ func reported(s Series, o TextOptions) string {
 	if len(s.Changes) == 0 {
 		return "  no lasting change\n"
 	}
+	amount := func(v float64) string {
+		if o.Plain {
+			return notation.ASCII(notation.Quantity(v, s.Unit))
+		}
+		return notation.Quantity(v, s.Unit)
+	}
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for i, c := range s.Changes {
@@ -85,7 +91,7 @@ func reported(s Series, o TextOptions) string {
 			word = "\x1b[" + color + "m" + word + "\x1b[0m" // of constants alone
 		}
 		inert.Fprintf(t, "  %s\t%s\t%s\t%s %s %s\t%s\t%s\t%s\t%s\n", letter(i), name(p), p.when().UTC().Format("2006-01-02"),
-			amount(c.Before, s.Unit, o.Plain), arrow, amount(c.After, s.Unit, o.Plain), relative(c),
+			amount(c.Before), arrow, amount(c.After), relative(c),
 			inert.Own(word), probability(c.P), subject(p))
 	}
 	t.Flush()

@@ -3,7 +3,10 @@ package machine
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -60,9 +63,23 @@ func piping(_ context.Context, _ *input, d time.Duration) (float64, error) {
 	return each, err
 }
 
-// syncing writes 4 KiB at a file's end and waits until the disk has it.
+// scratch is how the name of the file begins that a process writes to the measured disk.
+func scratch(pid int) string { return fmt.Sprintf(".redline-%d-", pid) }
+
+// removeScratch removes the file of a process that was killed.
+func removeScratch(disk string, pid int) {
+	entries, _ := os.ReadDir(disk)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), scratch(pid)) {
+			_ = os.Remove(filepath.Join(disk, e.Name()))
+		}
+	}
+}
+
+// syncing writes 4 KiB at a file's end and waits until the disk has it. The file keeps its name until then: btrfs does not log
+// one without (btrfs_log_inode_parent), so that syncing it would cost nothing.
 func syncing(_ context.Context, in *input, d time.Duration) (float64, error) {
-	f, err := os.CreateTemp(in.Disk, ".redline-*")
+	f, err := os.CreateTemp(in.Disk, scratch(os.Getpid())+"*")
 	if err != nil {
 		return 0, err
 	}

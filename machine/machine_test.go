@@ -115,6 +115,22 @@ func TestTooFewRounds(t *testing.T) {
 	}
 }
 
+// TestKilledRound: a round that was killed leaves nothing on the disk that it measured, and other sessions keep their files.
+func TestKilledRound(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, ".redline-1-2")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	round := fmt.Sprintf("touch '%s'/.redline-$$-1; kill -9 $$", dir)
+	if _, err := Session(t.Context(), Options{Time: 1, Disk: dir, Command: []string{"sh", "-c", round}}); err == nil {
+		t.Fatal("no error")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) != 1 || left[0] != other {
+		t.Errorf("left: %v", left)
+	}
+}
+
 func TestKept(t *testing.T) {
 	dir := t.TempDir()
 	b := drawn(1, 12, 0.04, nil)

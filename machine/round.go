@@ -105,6 +105,9 @@ func launch(ctx context.Context, o Options) (Round, error) {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
+		if cmd.Process != nil && o.Disk != "" {
+			removeScratch(o.Disk, cmd.Process.Pid)
+		}
 		return Round{}, fmt.Errorf("a round did not end: %w: %.300s", err, strings.TrimSpace(redact.Text(errs.String())))
 	}
 	var r Round

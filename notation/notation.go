@@ -205,6 +205,9 @@ func Quantity(v float64, unit string) string {
 	return Figure(v) + " " + Clean(unit)
 }
 
+// ASCII writes figures in ASCII alone, for terminals without UTF-8. The µ of times is the only other character in them.
+func ASCII(figures string) string { return strings.ReplaceAll(figures, "µ", "u") }
+
 // Clean makes text of unknown origin safe for a terminal and for one line: see
 // inert.Text.
 func Clean(s string) string { return inert.Text(s) }

@@ -3,7 +3,6 @@ package scripts
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/redline-go/redline/service/port"
 )
 
 // action is what a runner reads of action.yml.
@@ -94,12 +95,10 @@ func main() {
 // too few to decide anything, which is what it has to say.
 func TestAction(t *testing.T) {
 	r := newRunner(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := port.Reserve("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	l.Close()
 	write(t, filepath.Join(r.dir, "go.mod"), "module example.com/svc\n\ngo 1.24\n")
 	write(t, filepath.Join(r.dir, "main.go"), tiny)
 	write(t, filepath.Join(r.dir, "scenario.yaml"),

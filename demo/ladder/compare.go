@@ -57,7 +57,7 @@ type Comparison struct {
 // Change is one metric of a comparison.
 type Change struct {
 	Metric string  `json:"metric"`
-	A      float64 `json:"a"` // medians of the blocks, 0 where unknown
+	A      float64 `json:"a"` // medians of the blocks, means where pairs are too few to decide, 0 where unknown
 	B      float64 `json:"b"`
 	// Gain is how many times better b is; Low and High are its interval at 95 %, zeros
 	// where there are too few pairs for one.

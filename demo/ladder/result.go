@@ -70,17 +70,10 @@ const maxResult = 4 << 20
 // Read returns the result of a ladder that a folder holds; ok is false where it holds none.
 func Read(dir, name string) (r Result, ok bool, err error) {
 	path := filepath.Join(dir, File(name))
-	info, err := os.Stat(path)
+	text, err := disk.Read(dir, File(name), maxResult)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, false, nil
 	}
-	if err == nil && info.Size() > maxResult {
-		err = fmt.Errorf("%s is larger than %d bytes", path, maxResult)
-	}
-	if err != nil {
-		return r, false, err
-	}
-	text, err := os.ReadFile(path)
 	if err != nil {
 		return r, false, err
 	}

@@ -12,8 +12,8 @@
 // same without a moving part. Not where collection takes a few percent of the CPU and latency does not follow it:
 // there is nothing to win. Not in place of allocating less, which helps at every setting (an allocation
 // profile shows where). Not in tests or comparing benchmarks, where a changing setting is noise. And not next
-// to another package that sets GOGC or the memory limit: a Tuner that finds GOGC changed by someone else
-// leaves it alone from then on. For the limit alone, at start-up, automemlimit
+// to another package that sets GOGC or the memory limit: a Tuner that finds either changed by someone else
+// leaves both alone from then on. For the limit alone, at start-up, automemlimit
 // (github.com/KimMachineGun/automemlimit) is well kept and smaller. GOMAXPROCS follows the control group by
 // itself from Go 1.25 on.
 //
@@ -114,7 +114,7 @@ const (
 	Deaf        State = "latency does not follow"     // the climb was undone, because latency did not fall
 	Resting     State = "resting"                     // a step in this direction was undone a short while ago
 	Damped      State = "damped"                      // it would be the third reversal within a minute
-	Overridden  State = "overridden"                  // someone else set GOGC: it is left alone
+	Overridden  State = "overridden"                  // someone else set GOGC or the memory limit: both are left alone
 	Blind       State = "control group is unreadable" // as Waiting; Err has the reason, and the memory limit stays
 	Stopped     State = "stopped"                     // the original settings are in force again
 )

@@ -207,6 +207,22 @@ func TestOverridden(t *testing.T) {
 	}
 }
 
+// The memory limit is a setting of someone else's as GOGC is.
+func TestOverriddenLimit(t *testing.T) {
+	p := service(1)
+	tuner := drive(Options{GCShare: 0.03}, p, 30, nil)
+	p.set.memory = 3 << 30
+	applied := p.applied
+	tuner.step()
+	if p.applied != applied || tuner.Stats().State != Overridden {
+		t.Errorf("%+v after someone else set the memory limit", tuner.Stats())
+	}
+	tuner.Stop()
+	if p.set != (settings{100, 3 << 30}) {
+		t.Errorf("%+v after Stop", p.set)
+	}
+}
+
 // This release of Go has every metric that is read.
 func TestMetricsExist(t *testing.T) {
 	var all []string

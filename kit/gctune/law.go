@@ -252,9 +252,7 @@ func (l *law) steer(s sample, d decision) State {
 		if l.climb.percent == 0 {
 			l.climb.percent, l.climb.signal = l.percent, d.signal
 		} else if l.percent >= 2*l.climb.percent && d.signal > answer*l.climb.signal {
-			to := l.climb.percent
-			l.climb.percent = 0
-			return named(l.back(s, to), Deaf)
+			return l.unclimb(s)
 		}
 	}
 	factor := math.Pow(d.signal/center, l.gain)
@@ -293,25 +291,28 @@ func (l *law) steer(s sample, d decision) State {
 	return Stepped
 }
 
-// back undoes a step, and bars its direction for a while.
+// back undoes a step, and bars its direction for a while. Where that would be one reversal too many, what was found out about
+// the step holds until it can be undone.
 func (l *law) back(s sample, to float64) State {
-	l.probation, l.suspicion = false, false
 	undone := sign(l.percent - to)
 	if l.reverses(-undone) && l.recent(s.at) >= mostReversals {
 		return Damped
 	}
 	l.move(s, to)
 	l.settle(s)
+	l.suspicion = false
 	l.forbidden[(undone+1)/2] = s.at + rest
 	return SteppedBack
 }
 
-// named returns the reason as the state of a step back, if the step was taken.
-func named(taken, reason State) State {
-	if taken == SteppedBack {
-		return reason
+// unclimb undoes a climb that latency does not follow.
+func (l *law) unclimb(s sample) State {
+	taken := l.back(s, l.climb.percent)
+	if taken != SteppedBack {
+		return taken
 	}
-	return taken
+	l.climb.percent = 0
+	return Deaf
 }
 
 func (l *law) reverses(direction int) bool { return l.direction != 0 && direction != l.direction }

@@ -175,6 +175,47 @@ func TestStepsBackWhenCPURises(t *testing.T) {
 	}
 }
 
+// A step that cannot be undone because of its reversals stays on probation, and is undone once they lie a minute back.
+func TestDampedIsUndoneLater(t *testing.T) {
+	at := func(second int) sample {
+		s := sample{at: time.Duration(second) * time.Second, soft: none, live: 1 << 20, budget: none}
+		s.cycles, s.allocs = uint64(4*second), uint64(second)<<20
+		s.gc, s.user, s.cpu = 0.2*float64(second), 0.8*float64(second), float64(second)
+		return s
+	}
+	l := law{target: 0.05, least: 50, most: 400, originalSoft: none}
+	l.begin(at(0))
+	l.percent, l.direction, l.reversals = 150, 1, []time.Duration{0, 0}
+	l.probation, l.suspicion, l.before, l.expected = true, true, 100, 0.5/(1<<20) // half of what is used
+	for second := 1; second < 60; second++ {
+		if d := l.decide(at(second)); d.state != Damped || d.percent != 150 {
+			t.Fatalf("after %d s: %+v", second, d)
+		}
+	}
+	if d := l.decide(at(60)); d.state != SteppedBack || d.percent != 100 {
+		t.Errorf("a minute after the reversals: %+v", d)
+	}
+
+	l = law{target: 0.05, aim: time.Millisecond, least: 50, most: 400, originalSoft: none}
+	l.begin(at(0))
+	l.percent, l.direction, l.reversals = 220, 1, []time.Duration{0, 0}
+	l.climb.percent, l.climb.signal = 100, 5
+	for second := 1; second <= 60; second++ {
+		s := at(second)
+		s.latency, s.heard = 5*time.Millisecond, true
+		want := Damped
+		switch {
+		case second == 1:
+			want = Waiting // for a reading of these settings alone
+		case second == 60:
+			want = Deaf
+		}
+		if d := l.decide(s); d.state != want {
+			t.Fatalf("a climb that latency does not follow, after %d s: %+v", second, d)
+		}
+	}
+}
+
 // One span of dear CPU, as by a neighbour, undoes nothing.
 func TestOneDearSpanUndoesNothing(t *testing.T) {
 	p := service(7)

@@ -138,7 +138,7 @@ func (b *buffer) append(x *Writer, value any) ([]byte, error) {
 	// What Append returns may be a larger array of its own, or something it keeps, such
 	// as a constant answer. Only an array made here is known to be ours.
 	if grown := cap(body) > 0 && &body[:1][0] != &b.dst[:1][0]; grown && len(body) <= x.maxPooled() {
-		b.dst = make([]byte, 0, min(len(body)+len(body)/4, x.maxPooled()))
+		b.dst = make([]byte, 0, max(1, min(len(body)+len(body)/4, x.maxPooled())))
 	}
 	return body, nil
 }

@@ -182,6 +182,23 @@ func TestForeignArrayIsNotRecycled(t *testing.T) {
 	}
 }
 
+// TestEmptyForeignArray: an encoder may return nothing, in an array of its own.
+func TestEmptyForeignArray(t *testing.T) {
+	x := jsonreply.Writer{Append: func(dst []byte, value any) ([]byte, error) {
+		if value == nil {
+			return make([]byte, 0, 8), nil
+		}
+		return appendJSON(dst, value)
+	}}
+	for range 100 {
+		for _, value := range []any{nil, nil, of(7, 100)} {
+			if err := x.Write(httptest.NewRecorder(), 200, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestLargeBufferIsNotKept: whatever came before, a small answer is in a small buffer.
 func TestLargeBufferIsNotKept(t *testing.T) {
 	for name, x := range map[string]*jsonreply.Writer{"encoding/json": {MaxPooled: 8 << 10},

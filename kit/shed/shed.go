@@ -253,7 +253,8 @@ func (p *Permit) end(ignore, drop bool) {
 	}
 	l.giveUp(now)
 	l.drained(now)
-	if w := l.window; !l.busy && w.n >= l.enough() && now.Sub(w.start) >= l.least() {
+	draining := l.probe != nil && !l.probe.measuring // what ends now belongs to no window
+	if w := l.window; !l.busy && !draining && w.n >= l.enough() && now.Sub(w.start) >= l.least() {
 		l.closeWindow()
 	}
 }

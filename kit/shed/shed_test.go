@@ -113,6 +113,43 @@ func TestProbeIsGivenUp(t *testing.T) {
 	})
 }
 
+// TestDrainingIsNoWindow: while a probe waits for what is in flight there is no window, whose CPU would be read.
+func TestDrainingIsNoWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l *shed.Limiter
+		read, probed := 0, 0
+		l = limiter(t, shed.Options{Initial: 64, CPU: func() float64 {
+			s := l.Stats()
+			if read++; s.Probing && s.Inflight > s.Limit {
+				t.Errorf("the CPU was read with %d in flight of a probe at %d", s.Inflight, s.Limit)
+			}
+			probed = max(probed, int(s.Probes))
+			return 0
+		}})
+		workers := make(chan struct{}, 4)
+		until := time.Now().Add(time.Minute)
+		var clients sync.WaitGroup
+		for range 100 {
+			clients.Go(func() {
+				for time.Now().Before(until) {
+					if p, err := l.Acquire(); err == nil {
+						workers <- struct{}{}
+						time.Sleep(10 * ms)
+						<-workers
+						p.Done()
+					} else {
+						time.Sleep(ms)
+					}
+				}
+			})
+		}
+		clients.Wait()
+		if probed < 3 {
+			t.Errorf("%d steps of probes in %d windows", probed, read)
+		}
+	})
+}
+
 func TestManyGoroutines(t *testing.T) {
 	l := limiter(t, shed.Options{Initial: 8, Max: 16, Window: time.Microsecond, Probe: time.Millisecond})
 	var inflight, most int

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/redline-go/redline/scenario/file"
 )
 
 // MaxData is the size of the largest file of a feeder, in bytes.
@@ -15,7 +17,7 @@ const MaxData = 64 << 20
 // ReadCSV reads comma separated values: RFC 4180, a line of names first.
 func ReadCSV(r io.Reader) (*Table, error) {
 	limited := &io.LimitedReader{R: r, N: MaxData + 1}
-	c := csv.NewReader(limited)
+	c := csv.NewReader(file.Text(limited))
 	c.ReuseRecord = false
 	header, err := c.Read()
 	if errors.Is(err, io.EOF) {
@@ -27,9 +29,6 @@ func ReadCSV(r io.Reader) (*Table, error) {
 	t := &Table{}
 	for i, name := range header {
 		name = strings.TrimSpace(name)
-		if i == 0 {
-			name = strings.TrimPrefix(name, "\ufeff") // as spreadsheets begin a file
-		}
 		if name == "" || slices.Contains(t.Columns, name) || i >= MaxColumns {
 			return nil, fmt.Errorf("line 1: column %d has no name, or that of another, or is over %d", i+1, MaxColumns)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // Nearest returns the known name that a misspelt one probably meant, or "" where
-// none is near: up to a third of its letters may differ.
+// none is near: up to a third of its letters may differ, and two of a short one.
 func Nearest(written string, known []string) string {
 	best, distance := "", max(2, len(written)/3)+1
 	for _, name := range known {

@@ -7,26 +7,34 @@ import (
 )
 
 // SplitCommand splits a command as a shell does: at blanks, with '...' and
-// "..." and \ to keep them. It knows no variables, pipes or redirections, and
-// refuses the characters that would mean them.
+// "..." and \ to keep them. Within "..." a \ is one that only $ ` " \ and a line's end
+// take away. It knows no variables, pipes or redirections, and refuses the characters
+// that would mean them.
 func SplitCommand(text string) ([]string, error) {
-	const shell = `run it through a shell: sh -c '...', or quote the character`
+	const shell = `run it through a shell: sh -c '...', or quote the character with '...'`
 	var words []string
 	var word strings.Builder
 	quote, inWord, escaped := rune(0), false, false
 	for _, r := range text {
 		switch {
 		case escaped:
-			word.WriteRune(r)
 			escaped = false
-		case r == '\\' && quote != '\'':
-			escaped, inWord = true, true
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			} else {
-				word.WriteRune(r)
+			if r == '\n' {
+				break // the line goes on
 			}
+			if quote != 0 && !strings.ContainsRune("$`\"\\", r) {
+				word.WriteRune('\\')
+			}
+			word.WriteRune(r)
+			inWord = true
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == '\'', quote == '"' && r != '$' && r != '`':
+			word.WriteRune(r)
+		case strings.ContainsRune("|&;<>`$()", r):
+			return nil, mistake.Newf(shell, "%q is shell syntax, and no shell runs the command", r)
 		case r == '\'' || r == '"':
 			quote, inWord = r, true
 		case r == ' ' || r == '\t' || r == '\n':
@@ -35,8 +43,6 @@ func SplitCommand(text string) ([]string, error) {
 				word.Reset()
 			}
 			inWord = false
-		case strings.ContainsRune("|&;<>`$()", r):
-			return nil, mistake.Newf(shell, "%q is shell syntax, and no shell runs the command", r)
 		default:
 			word.WriteRune(r)
 			inWord = true

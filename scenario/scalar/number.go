@@ -109,6 +109,8 @@ func ParseShare(text string) (float64, error) {
 	switch {
 	case v < 0:
 		return 0, mistake.Newf("", "share %.40q is negative", text)
+	case v > 1 && percent:
+		return 0, mistake.Newf("", "share %.40q is above 100%%", text)
 	case v > 1:
 		return 0, mistake.Newf("did you mean "+strconv.Quote(text+"%")+"?", "share %.40q is above 1", text)
 	}

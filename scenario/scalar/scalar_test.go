@@ -1,8 +1,11 @@
 package scalar
 
 import (
+	"errors"
 	"reflect"
 	"testing"
+
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 func TestParseRate(t *testing.T) {
@@ -18,16 +21,29 @@ func TestParseRate(t *testing.T) {
 	}
 }
 
+// TestShareAboveAll: what is a percentage already is not to be one more.
+func TestShareAboveAll(t *testing.T) {
+	for text, hint := range map[string]string{"150%": "", "1.5": `did you mean "1.5%"?`} {
+		_, err := ParseShare(text)
+		var wrong *mistake.Mistake
+		if !errors.As(err, &wrong) || wrong.Hint != hint {
+			t.Errorf("%s: %+v", text, err)
+		}
+	}
+}
+
 func TestSplitCommand(t *testing.T) {
 	for text, want := range map[string][]string{
 		`a b  c`: {"a", "b", "c"}, `a 'b c' "d 'e'" f\ g`: {"a", "b c", "d 'e'", "f g"}, `a ""`: {"a", ""},
-		`sh -c 'x | y'`: {"sh", "-c", "x | y"},
+		`sh -c 'x | y'`:       {"sh", "-c", "x | y"},
+		`grep "\d+\.go" '\n'`: {"grep", `\d+\.go`, `\n`}, `a "\$X \"b\" \\ \` + "`" + `"`: {"a", "$X \"b\" \\ `"}, `a '$X'`: {"a", "$X"},
+		"a \\\n b \"c\\\nd\"": {"a", "b", "cd"}, "a\x00b": {"a\x00b"}, `"a|b;(c)"`: {"a|b;(c)"},
 	} {
 		if got, err := SplitCommand(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "  ", "a | b", "a 'b", `a \`, "a > b", "$X", `""`} {
+	for _, text := range []string{"", "  ", "a | b", "a 'b", `a \`, "a > b", "$X", `""`, `a "$X"`, "a \"`b`\""} {
 		if got, err := SplitCommand(text); err == nil {
 			t.Errorf("%s: %q", text, got)
 		}

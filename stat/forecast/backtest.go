@@ -260,13 +260,20 @@ func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (str
 		}
 		b := bands(futures(m, len(r.actual), backtestPaths, rng), nominal)
 		for i, v := range r.actual {
+			if math.IsNaN(v) {
+				continue
+			}
 			side := b.high[i] - b.middle[i]
 			if v < b.middle[i] {
 				side = b.middle[i] - b.low[i]
 			}
-			if ratio := math.Abs(v-b.middle[i]) / side; !math.IsNaN(ratio) && !math.IsInf(ratio, 0) {
-				ratios = append(ratios, ratio)
+			// A side may have no width: it holds the middle alone. What lies beyond is infinitely far out; the largest
+			// number stands for that, because a quantile may lie between two of them.
+			ratio := 0.0
+			if off := math.Abs(v - b.middle[i]); off > 0 {
+				ratio = min(off/side, math.MaxFloat64)
 			}
+			ratios = append(ratios, ratio)
 		}
 	}
 	if len(ratios) == 0 {

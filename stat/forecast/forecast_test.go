@@ -153,3 +153,41 @@ func TestIntervalsHold(t *testing.T) {
 		t.Errorf("%.2f of %d values within", share, all)
 	}
 }
+
+// certain is a model that allows for one future.
+type certain float64
+
+func (c certain) name() string { return "certain" }
+
+func (c certain) mean(steps int) []float64 {
+	out := make([]float64, steps)
+	c.path(nil, out)
+	return out
+}
+
+func (c certain) path(_ *rand.Rand, out []float64) {
+	for i := range out {
+		out[i] = float64(c)
+	}
+}
+
+// TestIntervalWithoutWidth: it holds what it forecasts, and nothing else.
+func TestIntervalWithoutWidth(t *testing.T) {
+	for _, c := range []struct {
+		actual        []float64
+		stretch, held float64
+	}{
+		{[]float64{5, 5, 5, 5}, 0.5, 1},
+		{[]float64{5, 5, 7, 3}, 3, 0.5},
+		{[]float64{5, 5, 5, 5, 5, 5, 5, 5, 5, 5, math.NaN(), 4}, 0.5, 10.0 / 11},
+	} {
+		runs := make([]past, 1000) // so many origins that the model's own width does not count
+		for i := range runs {
+			runs[i] = past{actual: c.actual, models: map[string]model{"certain": certain(5)}}
+		}
+		stretch, held := calibration(runs, "certain", 0.8, rand.New(rand.NewPCG(1, 1)))
+		if stretch != c.stretch || math.Abs(held-c.held) > 1e-9 {
+			t.Errorf("%v: %v within, stretched by %v", c.actual, held, stretch)
+		}
+	}
+}

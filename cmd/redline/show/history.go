@@ -151,7 +151,7 @@ func (f *historyFlags) draw(cmd *cobra.Command, metrics []string) error {
 	}
 	store, err := history.Read(cmd.Context(), where)
 	if errors.Is(err, history.ErrNone) {
-		inert.Fprintf(cmd.ErrOrStderr(), "%v (hint: redline run, ab, gate and bench keep their results with --history %s)\n", err, where)
+		inert.Fprintf(cmd.ErrOrStderr(), "%v (hint: redline run, ab, gate and bench keep their results with --history)\n", err)
 		return f.show(cmd, nil, nil)
 	}
 	if err != nil {

@@ -58,7 +58,7 @@ func (f *historyFlags) trials(cmd *cobra.Command, last int) error {
 	store, err := history.Read(cmd.Context(), where)
 	switch {
 	case errors.Is(err, history.ErrNone):
-		inert.Fprintf(cmd.ErrOrStderr(), "%v (hint: redline tune and knee keep their trials with --history %s)\n", err, where)
+		inert.Fprintf(cmd.ErrOrStderr(), "%v (hint: redline tune and knee keep their trials with --history)\n", err)
 	case err != nil:
 		return err
 	default:

@@ -215,7 +215,8 @@ func field(name, key string) (value int64, ok bool, err error) {
 		return 0, false, err
 	}
 	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
 		word, found := strings.CutPrefix(lines.Text(), key+" ")
 		if !found {
 			continue
@@ -225,6 +226,9 @@ func field(name, key string) (value int64, ok bool, err error) {
 			return 0, false, fmt.Errorf("%s: %s: %.40q is no number of bytes", name, key, word)
 		}
 		return int64(min(value, none)), true, nil
+	}
+	if err := lines.Err(); err != nil {
+		return 0, false, fmt.Errorf("%s: %w", name, err)
 	}
 	return 0, false, nil
 }

@@ -101,6 +101,7 @@ func TestDamaged(t *testing.T) {
 		"empty":     {"memory.max": "", "memory.current": "1\n"},
 		"no usage":  {"memory.max": "500\n"},
 		"bad field": {"memory.max": "500\n", "memory.current": "1\n", "memory.stat": "inactive_file x\n"},
+		"long line": {"memory.max": "500\n", "memory.current": "1\n", "memory.stat": strings.Repeat("x", 1<<17) + "\ninactive_file 1\n"},
 		"too long":  {"memory.max": strings.Repeat("9", 40), "memory.current": "1\n"},
 	} {
 		all := map[string]string{"/proc/self/cgroup": "0::/a\n", "/proc/self/mountinfo": v2Mount}

@@ -56,9 +56,10 @@ type Reader struct {
 	before sample
 }
 
-// sample holds counters at one moment.
+// sample holds counters at one moment. Those of a file that could not be read then are of the moment before.
 type sample struct {
 	at                 time.Time
+	waitedAt           time.Time // of waited
 	waited             time.Duration
 	periods, throttled float64
 	used               time.Duration
@@ -98,7 +99,7 @@ func (r *Reader) Read() Reading {
 		Throttled: share(now.throttled-before.throttled, now.periods-before.periods),
 		Busy:      share(float64(now.used-before.used), float64(elapsed)*float64(runtime.GOMAXPROCS(0))),
 	}
-	waiting := share(float64(now.waited-before.waited), float64(elapsed))
+	waiting := share(float64(now.waited-before.waited), float64(now.waitedAt.Sub(before.waitedAt)))
 	if r.own {
 		reading.Waiting = waiting
 	} else {
@@ -115,9 +116,10 @@ func share(part, whole float64) float64 {
 }
 
 func (r *Reader) sample() sample {
-	s := sample{at: time.Now(), used: r.used()}
-	if r.pressure != "" {
-		s.waited, _ = waited(r.root, r.pressure)
+	s := r.before
+	s.at, s.used = time.Now(), r.used()
+	if total, ok := waited(r.root, r.pressure); ok {
+		s.waited, s.waitedAt = total, s.at
 	}
 	for _, file := range r.stats {
 		// The cpu.stat of version 2's root group has no periods, so it is not the

@@ -92,6 +92,36 @@ func TestSharesBetweenReads(t *testing.T) {
 	}
 }
 
+// TestUnreadableForAMoment: a file that could not be read once is not taken for one that began anew, nor the time without it
+// for none.
+func TestUnreadableForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := func(waited, throttled string) fstest.MapFS {
+			return fstest.MapFS{
+				"proc/self/cgroup":               file("0::/svc\n"),
+				"sys/fs/cgroup/svc/cpu.max":      file("max 100000\n"),
+				"sys/fs/cgroup/svc/cpu.pressure": file("some avg10=0 avg60=0 avg300=0 total=" + waited + "\n"),
+				"sys/fs/cgroup/svc/cpu.stat":     file("nr_periods " + throttled + "\n"),
+			}
+		}
+		r := newReader(at("9000000", "900\nnr_throttled 800"), func() time.Duration { return 0 })
+		for _, step := range []struct {
+			files fstest.MapFS
+			want  Reading
+		}{
+			{fstest.MapFS{}, Reading{}},
+			{at("9500000", "920\nnr_throttled 805"), Reading{Waiting: 0.25, Throttled: 0.25}}, // of two seconds
+			{at("10000000", "930\nnr_throttled 805"), Reading{Waiting: 0.5}},
+		} {
+			time.Sleep(time.Second)
+			r.root = step.files
+			if got := r.Read(); got != step.want {
+				t.Errorf("got %+v, want %+v", got, step.want)
+			}
+		}
+	})
+}
+
 func TestReadHere(t *testing.T) {
 	r := New()
 	started := processTime()

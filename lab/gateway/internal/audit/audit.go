@@ -14,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -45,17 +46,19 @@ type Trail struct {
 	file    *rotate.File
 	records chan Record
 	done    chan error
+	log     *slog.Logger
+	first   error // of writing
 	chain   [sha256.Size]byte
 	buf     []byte
 }
 
-// Open writes to audit.log below dir, in groups or record by record.
-func Open(dir string, batched bool) (*Trail, error) {
+// Open writes to audit.log below dir, in groups or record by record. The first error of writing goes to the log at once.
+func Open(dir string, batched bool, log *slog.Logger) (*Trail, error) {
 	f, err := rotate.Open(filepath.Join(dir, "audit.log"), fileLimit)
 	if err != nil {
 		return nil, fmt.Errorf("open the audit trail: %w", err)
 	}
-	t := &Trail{file: f, done: make(chan error, 1)}
+	t := &Trail{file: f, done: make(chan error, 1), log: log}
 	if batched {
 		t.records = make(chan Record, batchSlots)
 		go t.consumeBatches()
@@ -78,31 +81,25 @@ func (t *Trail) Close() error {
 
 // consumeEach writes and flushes each record by itself.
 func (t *Trail) consumeEach() {
-	var first error
 	for r := range t.records {
 		t.add(&r)
-		if err := t.flush(); err != nil && first == nil {
-			first = err
-		}
+		t.flush()
 	}
-	t.done <- first
+	t.done <- t.first
 }
 
 // consumeBatches writes and flushes what has gathered.
 func (t *Trail) consumeBatches() {
-	var first error
 	for r := range t.records {
 		t.add(&r)
 		open := t.gather()
-		if err := t.flush(); err != nil && first == nil {
-			first = err
-		}
+		t.flush()
 		if open {
 			// Not in any request's path: requests find room in the channel.
 			time.Sleep(batchPause)
 		}
 	}
-	t.done <- first
+	t.done <- t.first
 }
 
 // gather adds what is in the channel now, and reports whether it is open.
@@ -137,14 +134,12 @@ func (t *Trail) add(r *Record) {
 	t.buf = append(b, '\n')
 }
 
-func (t *Trail) flush() error {
+func (t *Trail) flush() {
 	_, err := t.file.Write(t.buf)
 	t.buf = t.buf[:0]
-	if err == nil {
-		err = t.file.Sync()
+	// A file that could not turn over has the lines all the same.
+	if err = errors.Join(err, t.file.Sync()); err != nil && t.first == nil {
+		t.first = fmt.Errorf("write the audit trail: %w", err)
+		t.log.Error(t.first.Error())
 	}
-	if err != nil {
-		return fmt.Errorf("write the audit trail: %w", err)
-	}
-	return nil
 }

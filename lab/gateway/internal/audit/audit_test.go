@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,7 @@ import (
 func TestTrailIsCompleteAndChained(t *testing.T) {
 	for _, batched := range []bool{false, true} {
 		dir := t.TempDir()
-		trail, err := Open(dir, batched)
+		trail, err := Open(dir, batched, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,6 +47,39 @@ func TestTrailIsCompleteAndChained(t *testing.T) {
 				t.Fatalf("batched %v: line %d breaks the chain: %s", batched, i, line)
 			}
 			before = sha256.Sum256([]byte(line))
+		}
+	}
+}
+
+// lines passes on what is logged.
+type lines chan string
+
+func (w lines) Write(p []byte) (int, error) {
+	w <- string(p)
+	return len(p), nil
+}
+
+// TestFailureIsSaidAtOnce: an operator hears of a trail that cannot be written while the service goes on, once.
+func TestFailureIsSaidAtOnce(t *testing.T) {
+	for _, batched := range []bool{false, true} {
+		said := make(lines, 10)
+		trail, err := Open(t.TempDir(), batched, slog.New(slog.NewTextHandler(said, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := trail.file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		trail.Record(Record{})
+		if line := <-said; !strings.Contains(line, "write the audit trail") {
+			t.Errorf("batched %v: %s", batched, line)
+		}
+		trail.Record(Record{})
+		if err := trail.Close(); err == nil {
+			t.Errorf("batched %v: closed without an error", batched)
+		}
+		if len(said) > 0 {
+			t.Errorf("batched %v: said again: %s", batched, <-said)
 		}
 	}
 }

@@ -3,7 +3,9 @@
 package rotate
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -36,25 +38,30 @@ func (r *File) open() error {
 	return nil
 }
 
+// Write appends p. A file that cannot turn over goes on beyond its limit, because its lines are worth more: p is written
+// then, and the error says why it did not turn.
 func (r *File) Write(p []byte) (int, error) {
+	var turned error
 	if r.size > 0 && r.size+int64(len(p)) > r.limit {
-		if err := r.turn(); err != nil {
-			return 0, fmt.Errorf("rotate %s: %w", r.path, err)
+		if turned = r.turn(); turned != nil {
+			turned = fmt.Errorf("rotate %s: %w", r.path, turned)
 		}
 	}
 	n, err := r.f.Write(p)
 	r.size += int64(n)
-	return n, err
+	return n, errors.Join(turned, err)
 }
 
 func (r *File) turn() error {
-	if err := r.f.Close(); err != nil {
+	// Where there is none, it has been moved: by a turn that could not open the new one.
+	if err := os.Rename(r.path, r.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(r.path, r.path+".1"); err != nil {
+	before := r.f
+	if err := r.open(); err != nil {
 		return err
 	}
-	return r.open()
+	return before.Close()
 }
 
 // Sync waits until what was written is on the disk.

@@ -74,7 +74,7 @@ func (s *Service) open(ctx context.Context, o Options) error {
 		return fmt.Errorf("open the log: %w", err)
 	}
 	s.closers = append(s.closers, log.Close)
-	trail, err := audit.Open(dir, set.BatchedAudit)
+	trail, err := audit.Open(dir, set.BatchedAudit, o.Log)
 	if err != nil {
 		return err
 	}
