@@ -46,7 +46,7 @@ bench-observe:
 	$(GO) build -o bin/bench-observe ./bench/observe
 	bin/bench-observe $(BENCH)
 
-# How often `redline ab` is right about the lab's gateway, some two hours.
+# How often `redline ab` is right about the lab's gateway, some five hours.
 # BENCH="-sessions 2 -o FILE", BENCH="-add" goes on, -h lists more. It needs
 # PostgreSQL, and a machine with nothing else to do.
 bench-verify:
@@ -110,7 +110,7 @@ tidy:
 
 # What building and running leaves in the checkout.
 clean:
-	rm -rf bin runs bench/load/results
+	rm -rf bin runs bench/load/results bench/observe/results
 
 # What needs a system package is installed here when root, or named.
 setup:

@@ -10,6 +10,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 )
 
+// Bug begins what redline says of a panic that it recovered from, with the place and the panic after it.
+const Bug = "a bug in redline"
+
 // guarded returns analyzers whose panics are errors, so that a mistake in one rule leaves its causes not judged and takes
 // nobody's report. Tests run the analyzers themselves, where a panic fails them.
 func guarded(suite []diagnose.Analyzer) []diagnose.Analyzer {
@@ -19,7 +22,7 @@ func guarded(suite []diagnose.Analyzer) []diagnose.Analyzer {
 		suite[i].Run = func(p *diagnose.Pass) (found []diagnose.Finding, err error) {
 			defer func() {
 				if r := recover(); r != nil {
-					found, err = nil, fmt.Errorf("a bug in redline%s: %v", panicked(), r)
+					found, err = nil, fmt.Errorf("%s%s: %v", Bug, panicked(), r)
 				}
 			}()
 			return run(p)

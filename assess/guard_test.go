@@ -30,7 +30,7 @@ func TestGuarded(t *testing.T) {
 		t.Fatalf("not judged: %+v", found.NotJudged)
 	}
 	why := found.NotJudged[0].Why
-	if !strings.HasPrefix(why, "a bug in redline (guard_test.go:") || !strings.Contains(why, "slice bounds out of range") {
+	if !strings.HasPrefix(why, Bug+" (guard_test.go:") || !strings.Contains(why, "slice bounds out of range") {
 		t.Errorf("not judged because %q", why)
 	}
 }

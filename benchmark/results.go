@@ -24,14 +24,24 @@ func Write(file string, figures []byte, tables string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, append(figures, '\n'), 0o644); err != nil {
+	if err := Store(file, append(figures, '\n')); err != nil {
 		return err
 	}
 	before, err := os.ReadFile(Table(file))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.WriteFile(Table(file), []byte(tables+byHand(string(before))), 0o644)
+	return Store(Table(file), []byte(tables+byHand(string(before))))
+}
+
+// Store writes a file whole or not at all: it may hold the figures of hours.
+func Store(file string, data []byte) error {
+	temp := file + ".tmp"
+	if err := os.WriteFile(temp, data, 0o644); err != nil {
+		_ = os.Remove(temp)
+		return err
+	}
+	return os.Rename(temp, file)
 }
 
 // byHand returns the part that new tables keep.

@@ -19,7 +19,7 @@ func TestSuiteIsValid(t *testing.T) {
 		t.Errorf("%d claims, %d experiments", len(Claims()), len(Suite()))
 	}
 	for i, c := range Claims() {
-		if !idForm.MatchString(c.ID) || c.Text == "" || Reports[c.ID[0]] == "" {
+		if !idForm.MatchString(c.ID) || c.Text == "" {
 			t.Errorf("%+v", c)
 		}
 		if slices.ContainsFunc(Claims()[:i], func(o Claim) bool { return o.ID == c.ID }) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,22 +60,14 @@ const maxResults = 4 << 20
 // Read returns the results in a directory; none where it holds no file of them.
 func Read(dir string) (Results, error) {
 	r := Results{Schema: Schema}
-	path := filepath.Join(dir, ResultsFile)
-	file, err := os.Open(path)
+	data, err := disk.Read(dir, ResultsFile, maxResults)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
 	if err != nil {
 		return r, err
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxResults+1))
-	if err != nil {
-		return r, err
-	}
-	if len(data) > maxResults {
-		return r, fmt.Errorf("%s is larger than %d bytes", path, maxResults)
-	}
+	path := filepath.Join(dir, ResultsFile)
 	if err := json.Unmarshal(data, &r); err != nil {
 		return r, fmt.Errorf("%s: %w", path, err)
 	}

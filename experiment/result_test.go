@@ -40,7 +40,7 @@ func TestResultsAreKept(t *testing.T) {
 		t.Errorf("a later result stands beside the earlier: %+v", r)
 	}
 	for text, want := range map[string]string{`{"schema":"redline.bench/1"}`: "schema", "{": "lab.json",
-		strings.Repeat(" ", maxResults+1): "larger than"} {
+		strings.Repeat(" ", maxResults+1): "at most"} {
 		if err := os.WriteFile(filepath.Join(dir, ResultsFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -123,7 +123,7 @@ func (b *bench) writeFigures() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(b.json, append(data, '\n'), 0o644)
+	return benchmark.Store(b.json, append(data, '\n'))
 }
 
 func (b *bench) table() corpus.Table {
@@ -140,22 +140,30 @@ func (b *bench) tableOf(chosen func(measured) bool) (t corpus.Table) {
 	return t
 }
 
+// stored returns what the file of results holds; ok is false if there is no file.
+func (b *bench) stored() (old results, ok bool, err error) {
+	data, err := os.ReadFile(b.json)
+	if errors.Is(err, os.ErrNotExist) {
+		return old, false, nil
+	}
+	if err != nil {
+		return old, false, err
+	}
+	if err := json.Unmarshal(data, &old); err != nil {
+		return old, false, fmt.Errorf("%s: %w (hint: -o another file)", b.json, err)
+	}
+	if old.Schema != b.results.Schema || old.Host != b.results.Host {
+		return old, false, fmt.Errorf("%s is of another machine or another version of this bench (hint: -o another file)", b.json)
+	}
+	return old, true, nil
+}
+
 // earlier adds the runs of a file written earlier, and returns the cases that it
 // lacks. A missing file has no runs.
 func (b *bench) earlier(cases []corpus.Case) ([]corpus.Case, error) {
-	data, err := os.ReadFile(b.json)
-	if errors.Is(err, os.ErrNotExist) {
-		return cases, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var old results
-	if err := json.Unmarshal(data, &old); err != nil {
-		return nil, fmt.Errorf("%s: %w", b.json, err)
-	}
-	if old.Host != b.results.Host {
-		return nil, fmt.Errorf("%s is of another machine (hint: -o another file)", b.json)
+	old, ok, err := b.stored()
+	if err != nil || !ok {
+		return cases, err
 	}
 	held := map[string]bool{}
 	for _, c := range cases {

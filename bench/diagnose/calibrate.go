@@ -273,7 +273,9 @@ A claim printed as "at least" is off only if the gain was smaller.
 // recalibrate replaces the calibration in the files of results and leaves their runs
 // as they are.
 func (b *bench) recalibrate(ctx context.Context, cases []corpus.Case) error {
-	b.keepOld()
+	if err := b.keepOld(); err != nil {
+		return err
+	}
 	err := b.calibrate(ctx, cases)
 	if len(b.results.Runs) == 0 || err != nil {
 		fmt.Fprint(b.out, calibration(b.results.Calibration))
@@ -282,11 +284,11 @@ func (b *bench) recalibrate(ctx context.Context, cases []corpus.Case) error {
 	return b.describe()
 }
 
-// keepOld keeps what the file of results holds. A file that is missing or invalid
-// holds nothing.
-func (b *bench) keepOld() {
-	var old results
-	if data, err := os.ReadFile(b.json); err == nil && json.Unmarshal(data, &old) == nil && old.Schema == b.results.Schema {
+// keepOld keeps what the file of results holds. A missing file holds nothing.
+func (b *bench) keepOld() error {
+	old, ok, err := b.stored()
+	if ok {
 		b.results = old
 	}
+	return err
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,7 +68,9 @@ func TestCalibrationGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := newBench(o, nil, io.Discard)
-	second.keepOld()
+	if err := second.keepOld(); err != nil {
+		t.Fatal(err)
+	}
 	for name, want := range map[string]bool{"shop": true, "desk": false, "new": false} {
 		if got := second.compared(corpus.Case{Kind: "sick", Name: name}); got != want {
 			t.Errorf("%s: compared before %v, want %v", name, got, want)
@@ -75,5 +78,57 @@ func TestCalibrationGoesOn(t *testing.T) {
 	}
 	if left := second.results.Calibration; len(left) != 1 || left[0].Case != "sick/shop" {
 		t.Errorf("left are %+v", left)
+	}
+}
+
+// TestCalibrationKeepsOnlyItsOwn: a file that is torn or of another machine is an error, and is not overwritten.
+func TestCalibrationKeepsOnlyItsOwn(t *testing.T) {
+	root, redline := fake(t)
+	file := filepath.Join(root, "results.json")
+	for name, text := range map[string]string{
+		"torn": `{"schema": "redline.diagn`, "of another machine": `{"schema": "redline.diagnosis/1", "host": {"cpu_model": "another"}}`,
+		"of another schema": `{"schema": "redline.diagnosis/0"}`,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := command(t.Context(), []string{"-corpus", root, "-redline", redline, "-calibrate", "-o", file}, io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("a file that is %s: %v", name, err)
+		}
+		if left, err := os.ReadFile(file); err != nil || string(left) != text {
+			t.Errorf("a file that is %s became %q, %v", name, left, err)
+		}
+	}
+}
+
+// TestCalibrationKeepsBundles: -keep names a folder of this process's directory, wherever the corpus is.
+func TestCalibrationKeepsBundles(t *testing.T) {
+	root, redline := fake(t)
+	for path, text := range map[string]string{
+		"sick/shop/main.go": "package main\n\nimport \"os\"\n\nfunc main() { os.Getenv(\"FIXED\") }\n",
+		"sick.json":         `{"findings":[{"rank":1,"cause":"sleep","gain_ceiling":2}]}`,
+		"summary.json":      `{"load":{"rate":1,"latency_ns":{"mean":1}}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := os.ReadFile(redline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(redline, append(script, "cp \"$(dirname \"$0\")/summary.json\" \"$2\"\n"...), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	var out strings.Builder
+	err = command(t.Context(), []string{"-corpus", root, "-redline", redline, "-calibrate", "-keep", "kept"}, &out, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = os.Stat(filepath.Join("kept", "shop.0.0", "summary.json"))
+	if err != nil || !strings.Contains(out.String(), "2.00x | 1.00x") {
+		t.Errorf("%v\n%s", err, &out)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command diagnose runs the corpus for real and reports how often redline is right:
 // it builds each service, starts what the service needs, runs `redline run` on
 // its scenario as a user would, and scores the findings.

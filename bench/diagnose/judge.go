@@ -17,13 +17,14 @@ import (
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
 )
 
 // judged assesses the bundle in a folder, or the fixture beside the place of the
 // folder. The error is fs.ErrNotExist if there is neither.
 func (b *bench) judged(ctx context.Context, path string) (findings.Findings, error) {
-	if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
+	if _, err := os.Stat(filepath.Join(path, disk.RunFile)); err == nil {
 		return b.again(ctx, path)
 	}
 	if _, err := os.Stat(path + corpus.PackExt); err != nil {

@@ -81,10 +81,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if score != "" {
 		o.score = strings.Split(score, ",")
 	}
+	// redline runs in the folder of the corpus.
 	if o.redline, err = filepath.Abs(o.redline); err != nil {
 		return o, err
 	}
-	return o, nil
+	if o.keep != "" {
+		o.keep, err = filepath.Abs(o.keep)
+	}
+	return o, err
 }
 
 // command measures or scores, and reports.

@@ -38,10 +38,6 @@ func (b *bench) measure(ctx context.Context, cases []corpus.Case) error {
 		defer os.RemoveAll(temporary)
 		keep = temporary
 	}
-	keep, err := filepath.Abs(keep)
-	if err != nil {
-		return err
-	}
 	n, err := b.outfit(ctx, cases)
 	if err != nil {
 		return err

@@ -66,9 +66,7 @@ func (o options) day(ctx context.Context, stdout, stderr io.Writer) error {
 		row("redline "+of.verb+", time", float64(took), float64(of.most), seconds)
 		row("redline "+of.verb+", memory", float64(memory), mostMemoryDay, size)
 	}
-	for name, bytes := range bundle {
-		fmt.Fprintf(w, "%s\t%s\t\t\n", name, megabytes(bytes))
-	}
+	listSizes(w, bundle)
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -84,11 +84,11 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	flags.StringVar(&o.out, "o", "", "keep the bundle in this folder, which must not exist")
 	flags.DurationVar(&o.synthetic, "synthetic", 0, "write the record of a run of so long at full speed "+
 		"instead, 1,000 requests/s unless -rate says, and judge it")
-	if err := flags.Parse(args); err != nil {
+	if err := benchmark.Parse(flags, args); err != nil {
 		return err
 	}
-	if flags.NArg() > 0 || o.length <= 0 || o.rate <= 0 {
-		return errors.New("-length and -rate are above zero, and there are no arguments")
+	if o.length <= 0 || o.rate <= 0 {
+		return errors.New("-length and -rate are above zero")
 	}
 	scratch, err := os.MkdirTemp("", "endurance-")
 	if err != nil {

@@ -3,21 +3,19 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/record"
 )
 
@@ -45,42 +43,12 @@ func watch(cmd *exec.Cmd, dir string) *seen {
 			s.largest = max(s.largest, total(s.bundle))
 			return s
 		case <-second.C:
-			if now, peak, err := resident(cmd.Process.Pid); err == nil { // else it ended just now
+			if now, peak, err := benchmark.Resident(cmd.Process.Pid); err == nil { // else it ended just now
 				s.memory, s.peak = append(s.memory, now), max(s.peak, peak)
 			}
 			s.largest = max(s.largest, total(sizes(dir)))
 		}
 	}
-}
-
-// resident reads a process's memory in bytes, now and at its highest, from
-// /proc/PID/status (proc_pid_status(5)).
-func resident(pid int) (now, peak int64, err error) {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, 0, err
-	}
-	defer f.Close()
-	return parseStatus(f)
-}
-
-func parseStatus(r io.Reader) (now, peak int64, err error) {
-	for lines := bufio.NewScanner(r); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		into := map[string]*int64{"VmRSS": &now, "VmHWM": &peak}[name]
-		if into == nil {
-			continue
-		}
-		kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-		if err != nil {
-			return 0, 0, fmt.Errorf("%s: %w", name, err)
-		}
-		*into = kb << 10
-	}
-	if now == 0 {
-		return 0, 0, errors.New("no VmRSS: the process is ending")
-	}
-	return now, peak, nil
 }
 
 // sizes returns the sizes of a bundle's files, by their first folder or name.
@@ -109,6 +77,14 @@ func total(sizes map[string]int64) (sum int64) {
 	return sum
 }
 
+// listSizes prints the sizes of a bundle's files, the largest first.
+func listSizes(w io.Writer, bundle map[string]int64) {
+	largestFirst := func(a, b string) int { return cmp.Or(cmp.Compare(bundle[b], bundle[a]), cmp.Compare(a, b)) }
+	for _, name := range slices.SortedFunc(maps.Keys(bundle), largestFirst) {
+		fmt.Fprintf(w, "%s\t%s\t\t\n", name, megabytes(bundle[name]))
+	}
+}
+
 // describe prints the measurements next to their bounds, and fails when one exceeds its bound.
 func (o options) describe(s *seen, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -132,16 +108,7 @@ func (o options) describe(s *seen, out io.Writer) error {
 	row("bundle", total(s.bundle), bundle)
 	row("bundle while it grew, largest", s.largest, bundle)
 	fmt.Fprintf(w, "\nof the bundle\tsize\t\t\n")
-	names := slices.SortedFunc(func(yield func(string) bool) {
-		for name := range s.bundle {
-			if !yield(name) {
-				return
-			}
-		}
-	}, func(a, b string) int { return cmp.Or(cmp.Compare(s.bundle[b], s.bundle[a]), cmp.Compare(a, b)) })
-	for _, name := range names {
-		fmt.Fprintf(w, "%s\t%s\t\t\n", name, megabytes(s.bundle[name]))
-	}
+	listSizes(w, s.bundle)
 	fmt.Fprintf(w, "\nsource\tok\tsamples\talignment p99\tCPU\twhat is missing\n")
 	for _, h := range s.run.Sources {
 		fmt.Fprintf(w, "%s\t%v\t%d\t%v\t%v\t%s\n", h.Name, h.OK, h.Samples, h.Align.P99, h.CPU.Round(time.Millisecond), h.Why)

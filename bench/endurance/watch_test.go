@@ -11,19 +11,6 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-func TestResident(t *testing.T) {
-	now, peak, err := resident(os.Getpid())
-	if err != nil || now < 1<<20 || peak < now {
-		t.Errorf("%d bytes now, %d at most, %v", now, peak, err)
-	}
-	if _, _, err := parseStatus(strings.NewReader("Name:\tredline\nState:\tZ (zombie)\n")); err == nil {
-		t.Error("a process without memory passes")
-	}
-	if _, _, err := parseStatus(strings.NewReader("VmHWM:\tmany kB\nVmRSS:\t 7 kB\n")); err == nil {
-		t.Error("a figure that is none passes")
-	}
-}
-
 func TestTell(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int{"windows.parquet": 3 << 20, "traces/a.trace": 20 << 20, "traces/b.trace": 30 << 20} {
@@ -52,6 +39,9 @@ func TestTell(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not told:\n%s", want, out.String())
 		}
+	}
+	if text := out.String(); strings.Index(text, "traces") > strings.Index(text, "windows.parquet") {
+		t.Errorf("the largest is not first:\n%s", text)
 	}
 	s.bundle, s.largest = map[string]int64{"run.json": 1}, 1
 	if err := (options{}).describe(s, &out); err != nil {

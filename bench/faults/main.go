@@ -57,12 +57,12 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	flags := flag.NewFlagSet("faults", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
-	flags.StringVar(&o.only, "only", "", "parts to run, comma-separated: "+names())
+	flags.StringVar(&o.only, "only", "", "parts to run, comma-separated: "+strings.Join(names(), ", "))
 	flags.StringVar(&o.out, "o", filepath.Join("docs", "reliability.json"), "file of figures; its table lies next to it")
 	flags.IntVar(&o.trials, "trials", 0, "trials per part; 0 makes as many as are asked")
 	flags.IntVar(&o.first, "first", 0, "number of the first trial: with -seed and -trials 1 a failure's own (mutations)")
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of everything random")
-	if err := flags.Parse(args); err != nil {
+	if err := benchmark.Parse(flags, args); err != nil {
 		return err
 	}
 	chosen, err := choose(o.only)
@@ -122,27 +122,17 @@ func (o options) run(ctx context.Context, p part.Part, log io.Writer) (part.Resu
 	return r, err
 }
 
+// choose returns the parts that -only names, in their order.
 func choose(only string) ([]part.Part, error) {
-	if only == "" {
-		return parts, nil
-	}
-	var chosen []part.Part
-	for name := range strings.SplitSeq(only, ",") {
-		at := slices.IndexFunc(parts, func(p part.Part) bool { return p.Name == name })
-		if at < 0 {
-			return nil, fmt.Errorf("there is no part %q (hint: one of %s)", name, names())
-		}
-		chosen = append(chosen, parts[at])
-	}
-	return chosen, nil
+	chosen, err := benchmark.Only("-only", only, names())
+	return slices.DeleteFunc(slices.Clone(parts), func(p part.Part) bool { return !slices.Contains(chosen, p.Name) }), err
 }
 
-func names() string {
-	var all []string
+func names() (all []string) {
 	for _, p := range parts {
 		all = append(all, p.Name)
 	}
-	return strings.Join(all, ", ")
+	return all
 }
 
 // report is what docs/reliability.json holds.

@@ -79,7 +79,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		names = append(names, s.name)
 	}
 	var err error
-	o.only, err = benchmark.Only(only, names)
+	o.only, err = benchmark.Only("-only", only, names)
 	return o, err
 }
 

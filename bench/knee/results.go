@@ -3,13 +3,16 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,11 +152,10 @@ func (r *results) row(s service) string {
 		return ""
 	}
 	var causes []string
-	for cause, times := range named {
-		if cause == "" {
-			cause = "nothing"
-		}
-		causes = append(causes, fmt.Sprintf("%s %d", cause, times))
+	for _, cause := range slices.SortedFunc(maps.Keys(named), func(a, b string) int {
+		return cmp.Or(cmp.Compare(named[b], named[a]), cmp.Compare(a, b))
+	}) {
+		causes = append(causes, fmt.Sprintf("%s %d", cmp.Or(cause, "nothing"), named[cause]))
 	}
 	return fmt.Sprintf("| %s | %.0f/s | %d of %d | %.1f to %.1f/s | %.1f %% | %.0f s | %s |\n", s.name, s.truth, inside, n, low, high,
 		100*widest, longest, strings.Join(causes, ", "))

@@ -75,27 +75,11 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, errors.New("-rounds is at least 1, and -seconds whole seconds (5s)")
 	}
 	var err error
-	if o.only, err = choose(only, sectionNames()); err != nil {
-		return o, fmt.Errorf("-only: %w", err)
+	if o.only, err = benchmark.Only("-only", only, sectionNames()); err != nil {
+		return o, err
 	}
-	if o.peers, err = choose(peers, generator.PeerNames()); err != nil {
-		return o, fmt.Errorf("-peers: %w", err)
-	}
-	return o, nil
-}
-
-// choose splits a list of names; an empty list means all.
-func choose(list string, known []string) ([]string, error) {
-	if list == "" {
-		return known, nil
-	}
-	names := strings.Split(list, ",")
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("%q is none of %s", name, strings.Join(known, ", "))
-		}
-	}
-	return names, nil
+	o.peers, err = benchmark.Only("-peers", peers, generator.PeerNames())
+	return o, err
 }
 
 // sections are the measurements, in the order of the table.
@@ -113,8 +97,11 @@ var sections = []struct {
 	{"allocations", (*bench).allocations},
 }
 
-func sectionNames() []string {
-	return []string{"http1", "tls", "h2", "grpc", "lag", "stall", "memory", "allocations"}
+func sectionNames() (names []string) {
+	for _, s := range sections {
+		names = append(names, s.name)
+	}
+	return names
 }
 
 // again is how to make the committed table.
@@ -133,7 +120,7 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		return err
 	}
 	earlier := results.Machine.Tools
-	results.Machine, results.Command = describeMachine(), again
+	results.Machine, results.Command = machine{benchmark.ThisMachine(), map[string]string{}}, again
 	maps.Copy(results.Machine.Tools, earlier)
 	maps.Copy(results.Machine.Tools, b.versions)
 	b.kept = results

@@ -6,12 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redline-go/redline/bench/load/generator"
+	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -128,26 +126,12 @@ func (o *occupied) watch(pid int, stop <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		rss, _, err := benchmark.Resident(pid)
 		if err != nil {
 			return
 		}
-		if rss, ok := resident(string(status)); ok {
-			o.Readings = append(o.Readings, reading{At: time.Since(begin), RSS: rss})
-		}
+		o.Readings = append(o.Readings, reading{At: time.Since(begin), RSS: rss})
 	}
-}
-
-// resident is VmRSS of /proc/PID/status in bytes
-// (https://docs.kernel.org/filesystems/proc.html); a zombie has none.
-func resident(status string) (int64, bool) {
-	for line := range strings.Lines(status) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			return kb << 10, err == nil
-		}
-	}
-	return 0, false
 }
 
 func between(all []reading, from, to time.Duration) []reading {

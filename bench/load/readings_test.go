@@ -21,12 +21,3 @@ BenchmarkSilent-2 	 2000000	       1.0 ns/op
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
-
-func TestResident(t *testing.T) {
-	if got, ok := resident("Name:\tredline\nVmHWM:\t   20 kB\nVmRSS:\t   12 kB\n"); got != 12<<10 || !ok {
-		t.Errorf("got %d, %v", got, ok)
-	}
-	if _, ok := resident("Name:\tredline\nState:\tZ (zombie)\n"); ok {
-		t.Error("a zombie has no memory")
-	}
-}

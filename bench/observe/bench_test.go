@@ -57,6 +57,25 @@ func TestBlockCountsItsWindows(t *testing.T) {
 	}
 }
 
+// A round in which a request failed, or in which no request was answered for a block, has
+// no figures.
+func TestFailedRoundsHaveNoBlocks(t *testing.T) {
+	driven := driving{cancel: func() {}, done: make(chan struct{}), rates: map[int64]float64{5: 100}, errors: 1}
+	close(driven.done)
+	if rates, err := driven.end(); err == nil || rates != nil {
+		t.Errorf("with a failed request: %v, %v", rates, err)
+	}
+	blocks := func() []block {
+		return []block{{span: timebase.Span{From: 5 * window, To: 6 * window}}, {span: timebase.Span{From: 6 * window, To: 7 * window}}}
+	}
+	if got, err := counted(blocks(), map[int64]float64{5: 100}); err == nil || got != nil {
+		t.Errorf("with a silent block: %+v, %v", got, err)
+	}
+	if got, err := counted(blocks(), map[int64]float64{5: 100, 6: 90}); err != nil || len(got) != 2 || got[1].Rate != 90 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // trials are observed blocks that lose a share of throughput against blind ones
 // that drift.
 func trials(condition string, n int, lost float64) (list []trial) {
@@ -115,8 +134,7 @@ func TestRoundsAreAdded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Trials = append(r.Trials, trials(all, 8, 0.01)...)
-		if err := r.write(o.out); err != nil {
+		if err := r.keep(trials(all, 8, 0.01)); err != nil {
 			t.Fatal(err)
 		}
 		if len(r.Trials) != 8*n || r.Starts != n {

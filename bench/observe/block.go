@@ -47,7 +47,8 @@ type block struct {
 }
 
 // round drives load without a break, and attaches sources to the gateway for one
-// block each, in the given order; "" is blind. It returns the blocks in order.
+// block each, in the given order; "" is blind. It returns the blocks in order, none if
+// any of them failed.
 func (s *stage) round(ctx context.Context, order []string, length time.Duration) ([]block, error) {
 	s.rounds++
 	dir := fmt.Sprintf("%s/%d", s.scratch, s.rounds)
@@ -68,11 +69,20 @@ func (s *stage) round(ctx context.Context, order []string, length time.Duration)
 		from = b.span.To
 	}
 	rates, failed := driven.end()
-	err = errors.Join(err, failed, bundle.Close(record.Complete, ""))
-	for i := range blocks {
-		blocks[i].count(rates)
+	if err := errors.Join(err, failed, bundle.Close(record.Complete, "")); err != nil {
+		return nil, err
 	}
-	return blocks, err
+	return counted(blocks, rates)
+}
+
+// counted gives blocks the answers of their windows.
+func counted(blocks []block, rates map[int64]float64) ([]block, error) {
+	for i := range blocks {
+		if blocks[i].count(rates); blocks[i].Rate == 0 {
+			return nil, errors.New("no request was answered for a whole block")
+		}
+	}
+	return blocks, nil
 }
 
 // block attaches the sources of a condition for a span that is as long as due and begins

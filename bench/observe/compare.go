@@ -47,6 +47,10 @@ func (s *stage) compare(ctx context.Context, round int, conditions []string, len
 		return nil
 	}
 	blocks, err := s.round(ctx, order, length)
+	if err != nil {
+		return err
+	}
+	var made []trial
 	for i := 2; i < len(blocks); i += 2 {
 		if blocks[i-1].late {
 			s.say("%s took too long to open; its block is left out", order[i-1])
@@ -57,11 +61,11 @@ func (s *stage) compare(ctx context.Context, round int, conditions []string, len
 			continue
 		}
 		t := trial{Condition: order[i-1], Blind: [2]block{blocks[i-2], blocks[i]}, Observed: blocks[i-1]}
-		kept.Trials = append(kept.Trials, t)
+		made = append(made, t)
 		s.say("round %d  %-9s %6.0f requests/s %+6.2f %%   gateway %6.1f µs %+6.2f %%   host %6.1f µs %+6.2f %%", round+1, t.Condition,
 			t.Observed.Rate, -100*loss(t.rate()), t.Observed.Target/1e3, 100*growth(t.target()), t.Observed.Host/1e3, 100*growth(t.host()))
 	}
-	return err
+	return kept.keep(made)
 }
 
 // drift is the largest permitted difference of the two blind blocks of a trial. If they

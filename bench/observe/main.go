@@ -67,7 +67,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		o.without = strings.Split(without, ",")
 	}
 	var err error
-	o.only, err = benchmark.Only(only, conditionNames())
+	o.only, err = benchmark.Only("-only", only, conditionNames())
 	return o, err
 }
 
@@ -94,9 +94,6 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	failed := s.measure(ctx, o, kept)
 	if len(kept.Trials) == 0 {
 		return failed
-	}
-	if err := kept.write(o.out); err != nil {
-		return errors.Join(failed, err)
 	}
 	_, err = io.WriteString(stdout, kept.markdown(filepath.Base(o.out)))
 	return errors.Join(failed, err)

@@ -9,12 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix" // uname
 
 	"github.com/redline-go/redline/benchmark"
 )
@@ -23,29 +20,23 @@ const schema = "redline.observe-bench/2"
 
 // results are all trials of one measurement.
 type results struct {
-	Schema  string        `json:"schema"`
-	Date    time.Time     `json:"date"` // of the last round
-	Machine machine       `json:"machine"`
-	Redline string        `json:"redline"` // revision
-	Block   time.Duration `json:"block_ns"`
-	Without []string      `json:"without,omitempty"` // remedies of the gateway not taken
-	Starts  int           `json:"starts"`            // of the gateway
-	Trials  []trial       `json:"trials"`
-}
+	Schema  string            `json:"schema"`
+	Date    time.Time         `json:"date"` // of the last round
+	Machine benchmark.Machine `json:"machine"`
+	Redline string            `json:"redline"` // revision
+	Block   time.Duration     `json:"block_ns"`
+	Without []string          `json:"without,omitempty"` // remedies of the gateway not taken
+	Starts  int               `json:"starts"`            // of the gateway
+	Trials  []trial           `json:"trials"`
 
-// machine says where figures were measured.
-type machine struct {
-	CPU    string `json:"cpu"`
-	Cores  int    `json:"cores"`
-	Kernel string `json:"kernel"`
-	Go     string `json:"go"`
+	file string
 }
 
 // openResults returns the file's results, if new ones are to be added.
 func openResults(o options) (*results, error) {
 	now := &results{
-		Schema: schema, Date: time.Now().UTC().Truncate(time.Second), Machine: describeMachine(), Redline: benchmark.Revision("."),
-		Block: o.length, Without: o.without, Starts: 1,
+		Schema: schema, Date: time.Now().UTC().Truncate(time.Second), Machine: benchmark.ThisMachine(), Redline: benchmark.Revision("."),
+		Block: o.length, Without: o.without, Starts: 1, file: o.out,
 	}
 	if !o.add {
 		return now, nil
@@ -82,30 +73,15 @@ func (r *results) of(condition string) (steady []trial, made int) {
 	return steady, made
 }
 
-// write stores the results and their table.
-func (r *results) write(file string) error {
+// keep adds the trials of a round and stores the results and their table, so that an
+// error or an interrupt loses one round at most.
+func (r *results) keep(round []trial) error {
+	r.Trials = append(r.Trials, round...)
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
 	// A line per trial, so that more rounds are more lines of a diff.
 	data = []byte(strings.ReplaceAll(string(data), `{"condition"`, "\n"+`{"condition"`))
-	return benchmark.Write(file, data, r.markdown(filepath.Base(file)))
-}
-
-func describeMachine() machine {
-	m := machine{CPU: "unknown", Cores: runtime.NumCPU(), Go: runtime.Version()}
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(info)) {
-			if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
-				m.CPU = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	var name unix.Utsname
-	if unix.Uname(&name) == nil {
-		m.Kernel = unix.ByteSliceToString(name.Release[:])
-	}
-	return m
+	return benchmark.Write(r.file, data, r.markdown(filepath.Base(r.file)))
 }

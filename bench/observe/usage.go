@@ -4,12 +4,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record/timebase"
 )
@@ -35,27 +33,8 @@ func (s *stage) usage(span timebase.Span) usage {
 	return usage{b.seconds - a.seconds, b.target - a.target, b.host - a.host, b.agent - a.agent, errors.Join(a.err, b.err)}
 }
 
-// busy returns the CPU time of everything that ran on this host, in ns, from the first
-// line of /proc/stat (proc_stat(5)): ticks of 10 ms, without idle and iowait.
+// busy returns the CPU time of everything that ran on this host, in ns. Stolen time ran elsewhere.
 func busy() (float64, error) {
-	data, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0, err
-	}
-	line, _, _ := strings.Cut(string(data), "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 9 {
-		return 0, fmt.Errorf("/proc/stat begins with %q", line)
-	}
-	total := 0.0
-	for i, field := range fields[1:8] { // stolen time ran elsewhere
-		n, err := strconv.ParseFloat(field, 64)
-		if err != nil {
-			return 0, fmt.Errorf("/proc/stat: %w", err)
-		}
-		if i != 3 && i != 4 {
-			total += n
-		}
-	}
-	return total * 1e7, nil
+	c, err := benchmark.HostCPU()
+	return float64(c.All - c.Idle - c.Stolen), err
 }

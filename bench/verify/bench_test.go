@@ -150,6 +150,31 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// TestDamagedRecordings: turns that are of no pair, or missing, are refused with the file's name.
+func TestDamagedRecordings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "verify.json")
+	o, err := parse([]string{"-o", file, "-add"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole = `{"schema":"redline.verify-bench/5","max_time":"5m0s","noise":[{"rows":[[1,2,3,4],[2,3,4]],` +
+		`"launches":[{"a":[1],"b":[2],"seconds":1},{"a":[1],"b":[2],"seconds":1}]}]}`
+	for text, refused := range map[string]bool{whole: false, strings.Replace(whole, `,{"a":[1],"b":[2],"seconds":1}`, "", 1): true} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := openResults(o)
+		if (err != nil) != refused || err != nil && !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v, want it refused: %v", text, err, refused)
+		}
+		if err == nil {
+			if got := r.together(); len(got) != 1 || got[0].Took != time.Second {
+				t.Errorf("%s: %+v", text, got)
+			}
+		}
+	}
+}
+
 // TestSimulate: sessions drawn from recorded noise find the change that is put
 // in, and none without; both kinds of noise deviate as what was recorded.
 func TestSimulate(t *testing.T) {

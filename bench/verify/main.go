@@ -88,7 +88,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		o.seed = uint64(time.Now().UnixNano())
 	}
 	var err error
-	o.only, err = benchmark.Only(only, parts())
+	o.only, err = benchmark.Only("-only", only, parts())
 	return o, err
 }
 

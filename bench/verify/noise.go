@@ -55,7 +55,11 @@ func listen(ctx context.Context, o options, kept *results, say func(string, ...a
 
 // pairs are the pairs of a recording.
 func (n noise) pairs() (out []verify.Pair) {
-	for i, p := range pairs(n.Rows) {
+	for i, row := range n.Rows {
+		p, ok := pair(row)
+		if !ok {
+			continue
+		}
 		l := n.Launches[i]
 		p.A.Turns, p.B.Turns, p.BFirst, p.Took = l.A, l.B, l.BFirst, time.Duration(l.Took*float64(time.Second))
 		out = append(out, p)

@@ -31,7 +31,7 @@ type results struct {
 	Simulated []simulation `json:"simulated"`
 	Windows   *windowed    `json:"windows,omitempty"`
 
-	here int // index of this machine's place
+	here int // index of this machine
 }
 
 // machine is where sessions were run. The work that makes 5 % belongs to it: another
@@ -45,8 +45,8 @@ type machine struct {
 	Work map[string]work `json:"work"`
 }
 
-// openResults returns what the file holds, if the bench continues it; this machine's
-// place is the one of the same host, Go and revision of redline, or a new one.
+// openResults returns what the file holds, if the bench continues it. Sessions are added
+// to those of the machine with the same host, Go and revision of redline, or to a new one.
 func openResults(o options) (*results, error) {
 	r := &results{Schema: schema, MaxTime: o.maxTime.String(), Sessions: []trial{}}
 	if o.add {
@@ -58,8 +58,8 @@ func openResults(o options) (*results, error) {
 		Date: time.Now().UTC().Truncate(time.Second), Host: record.HostInfo(), Go: runtime.Version(),
 		Redline: benchmark.Revision("."),
 	}
-	// Sessions of another revision of redline belong to another place: their verdicts may differ.
-	r.here = slices.IndexFunc(r.Machines, func(p machine) bool { return p.Host == now.Host && p.Go == now.Go && p.Redline == now.Redline })
+	// Another revision of redline counts as another machine: its verdicts may differ.
+	r.here = slices.IndexFunc(r.Machines, func(m machine) bool { return m.Host == now.Host && m.Go == now.Go && m.Redline == now.Redline })
 	if r.here < 0 {
 		r.here, r.Machines = len(r.Machines), append(r.Machines, now)
 	}
@@ -82,9 +82,15 @@ func (r *results) load(file string) error {
 	if old.Schema != r.Schema || old.MaxTime != r.MaxTime {
 		return fmt.Errorf("%s holds another measurement, of another -max-time or form (hint: without -add, or -o another file)", file)
 	}
+	for _, n := range old.Noise {
+		if len(n.Rows) != len(n.Launches) {
+			return fmt.Errorf("earlier results: a recording in %s has %d pairs and the turns of %d (hint: -o another file)",
+				file, len(n.Rows), len(n.Launches))
+		}
+	}
 	for _, t := range old.Sessions {
 		if t.Machine < 0 || t.Machine >= len(old.Machines) {
-			return fmt.Errorf("earlier results: %s names place %d of %d (hint: -o another file)", file, t.Machine, len(old.Machines))
+			return fmt.Errorf("earlier results: %s names machine %d of %d (hint: -o another file)", file, t.Machine, len(old.Machines))
 		}
 	}
 	*r = old

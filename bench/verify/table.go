@@ -70,7 +70,7 @@ func (r *results) measured(machine int) int {
 	return count(r.Sessions, func(t trial) bool { return t.Machine == machine })
 }
 
-// letter names a machine by its place among those that ran sessions: A to Z, then AA. No two have the same.
+// letter names a machine by its rank among those that ran sessions: A to Z, then AA. No two have the same.
 func (r *results) letter(machine int) string {
 	n := 0
 	for i := range machine {

@@ -25,7 +25,7 @@ type trial struct {
 	Verdict verify.Verdict `json:"verdict"`
 	Why     string         `json:"why"`
 	Seconds float64        `json:"seconds"`
-	Machine int            `json:"place"` // index of results.Places
+	Machine int            `json:"place"` // index of results.Machines
 	Seed    uint64         `json:"seed"`
 	Rounds  int            `json:"rounds"` // of work that made 5 %
 	Pairs   int            `json:"pairs"`

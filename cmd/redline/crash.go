@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record/disk"
@@ -16,10 +17,10 @@ const debugVariable = "REDLINE_DEBUG"
 // brought to light if one was being read. The exit code is then that of an input
 // error, and otherwise that of a measurement that failed.
 func crashed(stderr io.Writer, p any, stack []byte) int {
-	code, about := cli.ExitUndecided, "this is a bug in redline"
+	code, about := cli.ExitUndecided, "this is "+assess.Bug
 	if file := disk.LastOpened(); file != "" {
 		code = cli.ExitUsage
-		about = "the bundle is damaged, or this is a bug in redline; the last file it read is " + file
+		about = "the bundle is damaged, or this is " + assess.Bug + "; the last file it read is " + file
 	}
 	hint := "(hint: " + debugVariable + "=1 shows where)"
 	if os.Getenv(debugVariable) != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/timebase"
@@ -36,7 +37,7 @@ func TestPanicNamesTheFile(t *testing.T) {
 	if code := execute(t.Context(), []string{"report", dir}, explosive{}, &said); code != cli.ExitUsage {
 		t.Errorf("exit %d", code)
 	}
-	if text := said.String(); !strings.Contains(text, "damaged") || !strings.Contains(text, dir) ||
+	if text := said.String(); !strings.Contains(text, "damaged") || !strings.Contains(text, assess.Bug) || !strings.Contains(text, dir) ||
 		strings.Contains(text, "goroutine") || strings.Count(text, "\n") != 1 {
 		t.Errorf("it says %q", text)
 	}

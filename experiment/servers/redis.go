@@ -1,15 +1,15 @@
 package servers
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/redline-go/redline/service/guard"
 	"github.com/redline-go/redline/service/scratch"
@@ -33,44 +33,74 @@ func startRedis(ctx context.Context) (*redis, error) {
 		return nil, err
 	}
 	r := &redis{socket: filepath.Join(dir.Path, "socket"), dir: dir}
-	if err := r.start(ctx, path); err != nil {
+	if err := r.start(ctx, path, readyTimeout); err != nil {
 		return nil, errors.Join(fmt.Errorf("redis: %w", err), r.close())
 	}
 	return r, nil
 }
 
-func (r *redis) start(ctx context.Context, path string) (err error) {
-	read, write := io.Pipe()
+// readyTimeout is how long a Redis may take until it answers: an empty one takes some ms.
+const readyTimeout = 10 * time.Second
+
+func (r *redis) start(ctx context.Context, path string, within time.Duration) (err error) {
 	cmd := exec.Command(path, "--port", "0", "--unixsocket", r.socket, "--unixsocketperm", "700",
 		"--dir", r.dir.Path, "--save", "", "--appendonly", "yes", "--appendfsync", "always")
 	cmd.Dir = r.dir.Path
-	cmd.Stdout, cmd.Stderr = write, write
+	log := &redisLog{ready: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = log, log
 	if r.process, err = guard.Start(cmd, syscall.SIGTERM); err != nil {
 		return err
 	}
-	go func() {
-		<-r.process.Done()
-		_ = write.Close()
-	}()
-	ready := make(chan struct{})
-	go func() {
-		// To the end: the server must not block on its log.
-		for lines := bufio.NewScanner(read); lines.Scan(); {
-			if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
-				close(ready)
-				break
-			}
-		}
-		_, _ = io.Copy(io.Discard, read)
-	}()
+	timer := time.NewTimer(within)
+	defer timer.Stop()
 	select {
-	case <-ready:
+	case <-log.ready:
 		return nil
 	case <-r.process.Done():
-		return fmt.Errorf("it ended at once: %v", r.process.State())
+		return fmt.Errorf("it ended at once: %v: %s", r.process.State(), log.end())
+	case <-timer.C:
+		return fmt.Errorf("it is not ready after %v: %s", within, log.end())
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// redisLog announces readiness and keeps the last line of a Redis's log. It is an io.Writer for its standard output and
+// standard error.
+type redisLog struct {
+	mu    sync.Mutex
+	line  []byte        // the last one that is not empty, at most lineLimit bytes
+	ended bool          // it is whole: what comes begins another
+	ready chan struct{} // closed at the line that says so
+	open  bool          // ready is closed
+}
+
+// lineLimit bounds what is kept of a line.
+const lineLimit = 1 << 10
+
+func (l *redisLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for rest := p; len(rest) > 0; {
+		part, after, ended := bytes.Cut(rest, []byte{'\n'})
+		if l.ended && len(part) > 0 {
+			l.line, l.ended = l.line[:0], false
+		}
+		l.line = append(l.line, part[:min(len(part), lineLimit-len(l.line))]...)
+		l.ended, rest = l.ended || ended, after
+		if !l.open && bytes.Contains(bytes.ToLower(l.line), []byte("ready to accept connections")) {
+			l.open = true
+			close(l.ready)
+		}
+	}
+	return len(p), nil
+}
+
+// end returns the last line that is not empty.
+func (l *redisLog) end() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.line)
 }
 
 func (r *redis) close() error {

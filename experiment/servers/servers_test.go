@@ -7,12 +7,16 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/redline-go/redline/service/guard"
 	"github.com/redline-go/redline/service/postgres"
+	"github.com/redline-go/redline/service/scratch"
 )
 
 func TestMain(m *testing.M) {
@@ -90,6 +94,33 @@ func TestRedisEnds(t *testing.T) {
 	}
 	if _, err := os.Stat(socket); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket is left: %v", err)
+	}
+}
+
+// TestRedisThatDoesNotStart: the error says why, and one that never answers is not waited for.
+func TestRedisThatDoesNotStart(t *testing.T) {
+	for script, c := range map[string]struct {
+		within time.Duration
+		want   string
+	}{
+		"echo Starting; echo 'Bad directive' >&2; exit 1": {time.Minute, "Bad directive"},
+		"exec sleep 600": {time.Millisecond, "not ready after 1ms"},
+	} {
+		path := filepath.Join(t.TempDir(), "redis-server")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		dir, err := scratch.New("redis")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &redis{socket: filepath.Join(dir.Path, "socket"), dir: dir}
+		if err := r.start(t.Context(), path, c.within); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", script, err, c.want)
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

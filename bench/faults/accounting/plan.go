@@ -75,7 +75,7 @@ func loadOf(model string) (l scenario.Load, due int64) {
 	return l, due
 }
 
-// planOf is the plan of a case against a server, and the size of its message.
+// planOf is the plan of a case against a server, and how many requests it schedules, as loadOf says.
 func planOf(t trial, address string) (p *scenario.Plan, due int64) {
 	p = &scenario.Plan{TLS: scenario.TLS{Insecure: true}}
 	p.Load, due = loadOf(t.model)

@@ -38,20 +38,20 @@ var Part = part.Part{
 // leastTime is less than go test takes to compile a target and run its seeds.
 const leastTime = 5 * time.Second
 
-// Target is one fuzz target.
-type Target struct {
+// target is one fuzz target.
+type target struct {
 	Module  string // folder of the module
 	Package string // folder of the package in the module, "./..."
 	Name    string // "FuzzRead"
 }
 
-func (t Target) String() string {
+func (t target) String() string {
 	return filepath.Join(filepath.Base(t.Module), t.Package) + " " + t.Name
 }
 
-// Targets returns the fuzz targets of the modules below root, sorted.
-func Targets(root string) ([]Target, error) {
-	var all []Target
+// targetsBelow returns the fuzz targets of the modules below root, sorted.
+func targetsBelow(root string) ([]target, error) {
+	var all []target
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -80,19 +80,19 @@ func Targets(root string) ([]Target, error) {
 		}
 		return nil
 	})
-	slices.SortFunc(all, func(a, b Target) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(all, func(a, b target) int { return strings.Compare(a.String(), b.String()) })
 	return all, err
 }
 
 // locate returns the module and package of a folder.
-func locate(root, dir string) (Target, error) {
+func locate(root, dir string) (target, error) {
 	for module := dir; ; module = filepath.Dir(module) {
 		if _, err := os.Stat(filepath.Join(module, "go.mod")); err == nil {
 			rel, err := filepath.Rel(module, dir)
-			return Target{Module: module, Package: "./" + filepath.ToSlash(rel)}, err
+			return target{Module: module, Package: "./" + filepath.ToSlash(rel)}, err
 		}
 		if module == root || module == filepath.Dir(module) {
-			return Target{}, fmt.Errorf("%s is in no module", dir)
+			return target{}, fmt.Errorf("%s is in no module", dir)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func run(ctx context.Context, o part.Options) (part.Result, error) {
 	if err != nil {
 		return part.Result{}, err
 	}
-	targets, err := Targets(root)
+	targets, err := targetsBelow(root)
 	if err != nil {
 		return part.Result{}, err
 	}
@@ -133,6 +133,9 @@ func run(ctx context.Context, o part.Options) (part.Result, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			tried += n
+			if ctx.Err() != nil {
+				return ctx.Err() // it ended the target, which has broken nothing
+			}
 			if err != nil {
 				result.Failures = append(result.Failures, fmt.Sprintf("%v: %v", t, err))
 			}
@@ -154,7 +157,7 @@ var executions = regexp.MustCompile(`execs: (\d+)`)
 
 // fuzz runs a target for a share of CPU time and returns the number of inputs that
 // were tried.
-func (t Target) fuzz(ctx context.Context, share time.Duration) (tried uint64, err error) {
+func (t target) fuzz(ctx context.Context, share time.Duration) (tried uint64, err error) {
 	// The first run compiles the target, which is no fuzzing.
 	if _, _, err := t.round(ctx, "1x", leastTime); err != nil {
 		return 0, err
@@ -173,7 +176,7 @@ func (t Target) fuzz(ctx context.Context, share time.Duration) (tried uint64, er
 
 // round fuzzes once, for a time or a number of inputs, which is expected to take
 // length, and returns the inputs tried and the CPU time used.
-func (t Target) round(ctx context.Context, fuzztime string, length time.Duration) (tried uint64, cpu time.Duration, err error) {
+func (t target) round(ctx context.Context, fuzztime string, length time.Duration) (tried uint64, cpu time.Duration, err error) {
 	// Each target bounds its work on one input; this ends one that hangs nevertheless.
 	ctx, cancel := context.WithTimeout(ctx, length+10*time.Minute)
 	defer cancel()

@@ -90,12 +90,13 @@ type counts struct {
 // run makes the trials. Processes must be gone after limit.
 func run(ctx context.Context, o part.Options, limit time.Duration) (part.Result, error) {
 	result := part.Result{Failures: []string{}}
-	b, err := prepare(ctx, o)
+	planned := plans(o.Trials, o.Seed)
+	b, err := prepare(ctx, o, planned)
 	if err != nil {
 		return result, err
 	}
 	var c counts
-	for _, p := range plans(o.Trials, o.Seed) {
+	for _, p := range planned {
 		if ctx.Err() != nil {
 			return result, ctx.Err()
 		}
@@ -201,8 +202,8 @@ type bench struct {
 	log              io.Writer
 }
 
-// prepare builds the service and measures how long each shape takes undisturbed.
-func prepare(ctx context.Context, o part.Options) (*bench, error) {
+// prepare builds the service and measures how long each shape of the plans takes undisturbed.
+func prepare(ctx context.Context, o part.Options, planned []plan) (*bench, error) {
 	b := &bench{
 		redline: o.Redline, scratch: o.Scratch, log: o.Log, takes: map[string]time.Duration{},
 		service: filepath.Join(o.Scratch, "svc"), module: filepath.Join(o.Scratch, "module"),
@@ -210,20 +211,38 @@ func prepare(ctx context.Context, o part.Options) (*bench, error) {
 	if err := b.build(ctx); err != nil {
 		return nil, err
 	}
-	for _, p := range plans(o.Trials, o.Seed) {
+	for _, p := range planned {
 		if _, known := b.takes[p.shape.name]; known {
 			continue
 		}
-		t, err := b.trial("calm-"+p.shape.name, p.shape)
+		if p.shape.builds { // the first time fills the go command's cache
+			if _, err := b.undisturbed(ctx, "first-", p.shape); err != nil {
+				return nil, err
+			}
+		}
+		took, err := b.undisturbed(ctx, "calm-", p.shape)
 		if err != nil {
 			return nil, err
 		}
-		begun := time.Now()
-		if code, err := t.calm(ctx); err != nil || code != 0 && code != 3 {
-			return nil, fmt.Errorf("%s, undisturbed: exit %d, %w\n%s", p.shape.name, code, err, t.output())
-		}
-		b.takes[p.shape.name] = time.Since(begun)
-		fmt.Fprintf(o.Log, "%s takes %v undisturbed\n", p.shape.name, b.takes[p.shape.name].Round(10*time.Millisecond))
+		b.takes[p.shape.name] = took
+		fmt.Fprintf(o.Log, "%s takes %v undisturbed\n", p.shape.name, took.Round(10*time.Millisecond))
 	}
 	return b, nil
+}
+
+// undisturbed returns how long redline takes with a shape to its end. The prefix is that of the trial's folder.
+func (b *bench) undisturbed(ctx context.Context, prefix string, s shape) (time.Duration, error) {
+	t, err := b.trial(prefix+s.name, s)
+	if err != nil {
+		return 0, err
+	}
+	begun := time.Now()
+	code, err := t.calm(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("%s, undisturbed: %w", s.name, err)
+	}
+	if code != 0 && code != 3 {
+		return 0, fmt.Errorf("%s, undisturbed: exit %d\n%s", s.name, code, t.output())
+	}
+	return time.Since(begun), nil
 }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/bench/faults/part"
 )
 
 // TestKillsLeaveNothing is a sample of the part: each of the hard shapes once, and
@@ -22,23 +24,16 @@ func TestKillsLeaveNothing(t *testing.T) {
 	} else if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, "../../../cmd/redline").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	scratch := t.TempDir()
-	b := &bench{
-		redline: binary, scratch: scratch, log: t.Output(),
-		service: filepath.Join(scratch, "svc"), module: filepath.Join(scratch, "module"),
-	}
-	if err := b.build(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	b.takes = map[string]time.Duration{}
-	for _, s := range shapes {
-		b.takes[s.name] = 2500 * time.Millisecond // measured time of a run of the shapes below
-	}
 	at := func(shape, ending int, share float64) plan {
 		return plan{number: 10*shape + ending, shape: shapes[shape], ending: endings[ending], at: share, again: 20 * time.Millisecond}
 	}
+	planned := []plan{at(0, 1, 0.6), at(1, 0, 0.5), at(3, 0, 0.7), at(4, 4, 0.2), at(5, 2, 0.3)}
+	b, err := prepare(t.Context(), part.Options{Redline: binary, Scratch: t.TempDir(), Log: t.Output()}, planned)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var c counts
-	for _, p := range []plan{at(0, 1, 0.6), at(1, 0, 0.5), at(3, 0, 0.7), at(4, 4, 0.2), at(5, 2, 0.3)} {
+	for _, p := range planned {
 		begun := time.Now()
 		wrong, err := b.try(t.Context(), p, 30*time.Second, &c)
 		t.Logf("%v took %v", p, time.Since(begun))

@@ -16,17 +16,18 @@ type shape struct {
 	// that can be ignored.
 	target func(b *bench) string
 	ab     bool // a comparison of two revisions instead of a run
+	builds bool // the service is compiled
 }
 
 var shapes = []shape{
 	{name: "deaf", target: func(b *bench) string { return fmt.Sprintf("exec: [%q]", b.service) }},
 	{name: "shell", target: func(b *bench) string { return fmt.Sprintf("exec: [sh, -c, %q]", b.service+"; true") }},
-	{name: "go run", target: func(b *bench) string { return fmt.Sprintf("exec: [go, run, -C, %q, ./svc]", b.module) }},
+	{name: "go run", builds: true, target: func(b *bench) string { return fmt.Sprintf("exec: [go, run, -C, %q, ./svc]", b.module) }},
 	{name: "daemon", target: func(b *bench) string {
 		return fmt.Sprintf("exec: [sh, -c, %q]", "(setsid sh -c '"+b.service+" & exit 0' &) ; while :; do sleep 1; done")
 	}},
-	{name: "build", target: func(b *bench) string { return fmt.Sprintf("build: %q", filepath.Join(b.module, "svc")) }},
-	{name: "ab", ab: true, target: func(*bench) string { return "build: ./svc" }},
+	{name: "build", builds: true, target: func(b *bench) string { return fmt.Sprintf("build: %q", filepath.Join(b.module, "svc")) }},
+	{name: "ab", ab: true, builds: true, target: func(*bench) string { return "build: ./svc" }},
 }
 
 const source = `package main

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/service/port"
 )
 
@@ -196,7 +197,7 @@ func (t *trial) files() (names []string) {
 
 // bundleBegun reports whether the run began a bundle.
 func (t *trial) bundleBegun() bool {
-	_, err := os.Stat(filepath.Join(t.bundle, "run.json"))
+	_, err := os.Stat(filepath.Join(t.bundle, disk.RunFile))
 	return err == nil && !t.ab
 }
 

@@ -107,6 +107,9 @@ func read(t *testing.T, bundle string, good *record.Record) {
 	}
 	out := outcome{name: "bundle"}
 	out.inspect("output", b.String())
+	if recovered(b.String()) {
+		out.fail("a rule panicked: %.600s", b.String())
+	}
 	for _, failure := range out.failures {
 		t.Error(failure)
 	}

@@ -39,7 +39,7 @@ type trial struct {
 	all       plants
 	printed   map[string]string // by command
 	codes     []string
-	db        *postgres.Server // nil without a database
+	db        *postgres.Server
 	address   string
 	quick     bool // only the runs that a sample makes
 	otlp      string
@@ -55,11 +55,10 @@ func run(ctx context.Context, o part.Options, quick bool) (part.Result, error) {
 	db, err := postgres.Start(ctx, postgres.Options{Settings: map[string]string{
 		"shared_preload_libraries": "pg_stat_statements", "log_statement": "none", "fsync": "off"}})
 	if err != nil {
-		fmt.Fprintf(o.Log, "secrets: without a database: %v\n", err)
-	} else {
-		t.db = db
-		defer func() { _ = db.Stop(context.WithoutCancel(ctx)) }()
+		return part.Result{}, fmt.Errorf("a database must show secrets too: %w", err)
 	}
+	t.db = db
+	defer func() { _ = db.Stop(context.WithoutCancel(ctx)) }()
 	if err := t.write(ctx); err != nil {
 		return part.Result{}, err
 	}

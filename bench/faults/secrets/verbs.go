@@ -2,11 +2,10 @@ package secrets
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net/url"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,14 +16,10 @@ func (t *trial) verbs(ctx context.Context) error {
 	p := t.all
 	any := []int{0, 1, 2, 3}
 	out := func(name string) string { return filepath.Join(t.out, name) }
-	ended := t.database(ctx)
-	run := []string{"run", "scenario.yaml", "-v", "--plain", "-o", out("built"), "--history", out("history.db")}
-	if t.db != nil {
-		run = append(run, "--postgres", t.db.DSN)
-	}
-	err := t.redline(ctx, "run --build", []int{0, 1, 3}, run...)
-	ended()
-	if err != nil {
+	end := t.database(ctx)
+	err := t.redline(ctx, "run --build", []int{0, 1, 3},
+		"run", "scenario.yaml", "-v", "--plain", "-o", out("built"), "--history", out("history.db"), "--postgres", t.db.DSN)
+	if err := errors.Join(err, end()); err != nil {
 		return err
 	}
 	t.inherited = append(t.inherited, "DIES=1")
@@ -57,9 +52,7 @@ func (t *trial) verbs(ctx context.Context) error {
 			"--otlp-metrics", "http://u:" + p["export url"] + "@127.0.0.1:1/"}},
 		{"replay", []int{0, 1, 3}, []string{"run", "http://" + t.address, "--replay", "access.log",
 			"--exec", "./service", "--plain", "-o", out("replay")}},
-	}
-	if t.db != nil {
-		verbs = append(verbs, verb{"keyword dsn", any, []string{"doctor", "--postgres", t.keywordDSN(p["dsn keywords"]), "--json"}})
+		{"keyword dsn", any, []string{"doctor", "--postgres", t.keywordDSN(p["dsn keywords"]), "--json"}},
 	}
 	if !t.quick {
 		verbs = append(verbs, verb{"ab", []int{0, 1, 3}, []string{"ab", "scenario.yaml", "--env-a", "PASSWORD=" +
@@ -75,19 +68,18 @@ func (t *trial) verbs(ctx context.Context) error {
 }
 
 // database uses the database as applications with secrets do, until the returned
-// function is called.
-func (t *trial) database(ctx context.Context) (end func()) {
-	if t.db == nil {
-		return func() {}
-	}
+// function is called, which says what kept it from that.
+func (t *trial) database(ctx context.Context) (end func() error) {
 	ctx, cancel := context.WithCancel(ctx)
-	var done sync.WaitGroup
-	done.Go(func() {
-		if err := t.statements(ctx); err != nil && ctx.Err() == nil {
-			fmt.Fprintf(t.Log, "secrets: the database: %v\n", err)
+	done := make(chan error, 1)
+	go func() {
+		err := t.statements(ctx)
+		if ctx.Err() != nil {
+			err = nil // it was ended
 		}
-	})
-	return func() { cancel(); done.Wait() }
+		done <- err
+	}()
+	return func() error { cancel(); return <-done }
 }
 
 func (t *trial) statements(ctx context.Context) error {
