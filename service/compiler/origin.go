@@ -164,6 +164,9 @@ func (n names) originOfResult(c *ast.CallExpr) origin {
 		if isContext(f.Sel.Name) || isHandle(f.Sel.Name) || root != nil && root.Name == "context" {
 			return neither
 		}
+		if n.sends == SendsRequest && slices.Contains(bodies, f.Sel.Name) {
+			return part // what is sent, not where
+		}
 		if root != nil && n.parameters[root.Name] != nil && len(c.Args) == 0 {
 			return given
 		}
@@ -179,6 +182,9 @@ func (n names) originOfResult(c *ast.CallExpr) origin {
 	}
 	return own
 }
+
+// bodies are the functions that make a request's body.
+var bodies = []string{"NewReader", "NewBuffer", "NewBufferString", "NopCloser"}
 
 func isContext(name string) bool {
 	name = strings.ToLower(name)

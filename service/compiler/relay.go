@@ -44,10 +44,8 @@ func Relays(file string, line int, sends Sends) (bool, error) {
 	if sends != SendsRequest && delegates(around[len(around)-1]) { // a handler receives its request, and asks for what it sends
 		return true, nil
 	}
-	if sends == SendsRequest { // what is called again and again is called so by who has the loop
-		if in, err := InLoop(file, line); in || err != nil {
-			return false, err
-		}
+	if sends == SendsRequest && asksAgain(set, body, line) { // what is asked for again and again is asked for by who has the loop
+		return false, nil
 	}
 	n := newNames(around, sends)
 	relayed, own := false, false

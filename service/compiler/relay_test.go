@@ -13,7 +13,7 @@ import (
 // TestRelays: the lines marked "given" pass on what their function was given, those marked "own" do not. The
 // source is only parsed.
 func TestRelays(t *testing.T) {
-	for name, least := range map[string]int{"store.go": 52, "client.go": 14, "generated.go": 3} {
+	for name, least := range map[string]int{"store.go": 52, "client.go": 23, "generated.go": 3} {
 		t.Run(name, func(t *testing.T) { relays(t, filepath.Join("testdata", "relays", name), least) })
 	}
 }

@@ -106,3 +106,85 @@ func (p *Proxy) to(w http.ResponseWriter, r *http.Request, address *url.URL) {
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.next.RoundTrip(r) // request: given
 }
+
+func (c *Client) retried(req *http.Request) (resp *http.Response, err error) {
+	for i := 0; i < c.most; i++ {
+		if i > 0 {
+			time.Sleep(c.pause)
+		}
+		if resp, err = c.http.Do(req); err == nil { // request: given
+			break
+		}
+	}
+	return resp, err
+}
+
+func (c *Client) rebuilt(ctx context.Context, path string, body []byte) (resp *http.Response, err error) {
+	for {
+		ctx, cancel := context.WithTimeout(ctx, c.patience)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, "PUT", c.baseURL+path, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		resp, err = c.http.Do(req) // request: given
+		if err == nil || !c.again(err) {
+			return resp, err
+		}
+	}
+}
+
+func (c *Client) pages(url string) (all []*http.Response) {
+	for url != "" {
+		resp, err := http.Get(url) // request: own
+		if err != nil {
+			return all
+		}
+		all, url = append(all, resp), resp.Header.Get("Link")
+	}
+	return all
+}
+
+func (c *Client) followed(req *http.Request) {
+	for {
+		resp, err := c.http.Do(req) // request: own
+		if err != nil {
+			return
+		}
+		req = next(req, resp)
+	}
+}
+
+func (c *Client) queued(jobs chan *http.Request) {
+	for {
+		job := <-jobs
+		c.http.Do(job) // request: own
+	}
+}
+
+func (c *Client) popped(jobs *queue) {
+	for {
+		job := jobs.Pop()
+		c.http.Do(job) // request: own
+	}
+}
+
+func (c *Client) scanned(path string, rows *sql.Rows) {
+	for rows.Next() {
+		var id string
+		rows.Scan(&id)
+		http.Get(path + id) // request: own
+	}
+}
+
+func (c *Client) each(path string, names []string) {
+	for _, name := range names {
+		http.Get(path + name) // request: own
+	}
+}
+
+func (c *Client) everyone(loads []func(string) (*http.Response, error), vendor string) {
+	for _, load := range loads {
+		load(vendor) // request: own
+	}
+}
