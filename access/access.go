@@ -73,7 +73,7 @@ type Listener struct {
 }
 
 // Closed returns how many connections were closed immediately because there were too many.
-func (d *Listener) Closed() int64 { return d.closed.Load() }
+func (l *Listener) Closed() int64 { return l.closed.Load() }
 
 // Kinds of who is at the other end.
 const (
@@ -99,50 +99,50 @@ func (s *seats) take() bool {
 // the system does not report who connects, needs a token: without one the error is
 // ErrToken.
 func Listen(ctx context.Context, address string, o Options) (*Listener, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	inner, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	at, ok := l.Addr().(*net.TCPAddr)
-	d := &Listener{Listener: l, o: o, local: ok && at.IP.IsLoopback() && knowsPeers}
-	if !d.local && o.Token == "" {
-		l.Close()
+	at, ok := inner.Addr().(*net.TCPAddr)
+	l := &Listener{Listener: inner, o: o, local: ok && at.IP.IsLoopback() && knowsPeers}
+	if !l.local && o.Token == "" {
+		inner.Close()
 		return nil, fmt.Errorf("%s: %w", address, ErrToken)
 	}
 	if o.Rate > 0 {
-		d.limiter = rate.NewLimiter(rate.Limit(o.Rate), int(math.Ceil(o.Rate)))
+		l.limiter = rate.NewLimiter(rate.Limit(o.Rate), int(math.Ceil(o.Rate)))
 	}
-	d.seats[guest].most, d.seats[stranger].most = int64(o.Connections), strangers
+	l.seats[guest].most, l.seats[stranger].most = int64(o.Connections), strangers
 	if o.Connections <= 0 {
-		d.seats[guest].most = mostConnections
+		l.seats[guest].most = mostConnections
 	}
-	if o.Token != "" && d.local {
+	if o.Token != "" && l.local {
 		// Users who are not known may hold a token. They get half as many
 		// connections, and leave the others to those who are.
-		d.seats[stranger].most = max(1, d.seats[guest].most/2)
+		l.seats[stranger].most = max(1, l.seats[guest].most/2)
 	}
-	return d, nil
+	return l, nil
 }
 
 // Accept implements net.Listener. A connection beyond the bounds is closed.
-func (d *Listener) Accept() (net.Conn, error) {
+func (l *Listener) Accept() (net.Conn, error) {
 	for {
-		c, err := d.Listener.Accept()
+		c, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		known := d.knows(c)
+		known := l.knows(c)
 		kind := guest
-		if d.local && !known {
+		if l.local && !known {
 			kind = stranger
 		}
-		if !d.seats[kind].take() {
+		if !l.seats[kind].take() {
 			c.Close()
-			d.closed.Add(1)
+			l.closed.Add(1)
 			continue
 		}
-		in := &conn{Conn: c, known: known, leave: func() { d.seats[kind].taken.Add(-1) }}
-		if kind == stranger && d.o.Token == "" {
+		in := &conn{Conn: c, known: known, leave: func() { l.seats[kind].taken.Add(-1) }}
+		if kind == stranger && l.o.Token == "" {
 			in.until = time.Now().Add(strangerTime)
 			if err := c.SetDeadline(in.until); err != nil {
 				in.Close()
@@ -154,12 +154,12 @@ func (d *Listener) Accept() (net.Conn, error) {
 }
 
 // knows reports whether the user at the other end of a connection is let in.
-func (d *Listener) knows(c net.Conn) bool {
-	if !d.local {
+func (l *Listener) knows(c net.Conn) bool {
+	if !l.local {
 		return false
 	}
 	uid, err := peer(c)
-	return err == nil && (own(uid) || d.o.Known != nil && d.o.Known(uid))
+	return err == nil && (own(uid) || l.o.Known != nil && l.o.Known(uid))
 }
 
 // own reports whether a user is this one or root, or the one who became root with

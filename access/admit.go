@@ -27,19 +27,19 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 
 // Admit reports why a request is not served; nil if it is. The server must have
 // ConnContext: without it no user is known.
-func (d *Listener) Admit(r *http.Request) *Refusal {
+func (l *Listener) Admit(r *http.Request) *Refusal {
 	c, _ := r.Context().Value(connKey{}).(*conn)
 	switch {
-	case d.o.Token != "":
-		if !shows(r, d.o.Token) {
+	case l.o.Token != "":
+		if !shows(r, l.o.Token) {
 			return &Refusal{http.StatusUnauthorized, "no valid token (Authorization: Bearer ...)"}
 		}
 	case c == nil || !c.known:
 		return &Refusal{http.StatusForbidden, fmt.Sprintf("another user of this host, without a token (hint: set one for "+
-			"redline in %s, and send it as Authorization: Bearer)", d.o.Variable)}
+			"redline in %s, and send it as Authorization: Bearer)", l.o.Variable)}
 	}
-	if d.limiter != nil && !d.limiter.Allow() {
-		return &Refusal{http.StatusTooManyRequests, fmt.Sprintf("rate: more than %g requests per second", d.o.Rate)}
+	if l.limiter != nil && !l.limiter.Allow() {
+		return &Refusal{http.StatusTooManyRequests, fmt.Sprintf("rate: more than %g requests per second", l.o.Rate)}
 	}
 	return nil
 }

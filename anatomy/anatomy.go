@@ -15,6 +15,11 @@ import (
 // MostBytes is the default for Options.MaxBytes: the size at which the probe ends a trace.
 const MostBytes = 64 << 20
 
+const (
+	mostParts  = 200 // in each list of parts
+	mostMarked = 20  // timelines of the requests that carry an id
+)
+
 // Options bound and steer an analysis. The zero Options is usable; run times then count
 // from boot.
 type Options struct {
@@ -24,22 +29,14 @@ type Options struct {
 	// empty means unknown, and then every package outside the standard library and the
 	// module cache counts as its own.
 	Module string
-	// Mains are path prefixes that count as the target's own in addition to Module:
-	// other modules of its workspace.
-	Mains []string
 	// Names are the requests of the mix, in order, by which marked requests are grouped;
 	// nil if there is one.
 	Names []string
 	// Mean is the mean request as the load saw it, by which the analysis knows whether the whole requests of the traces are
 	// typical; zero means unknown.
 	Mean time.Duration
-	// MaxParts is the length of each list of parts; zero means 200.
-	MaxParts int
 	// MaxSlowest is the number of timelines kept; zero means 5, negative none.
 	MaxSlowest int
-	// MaxMarked is the number of timelines kept of the requests that carry an id;
-	// zero means 20, negative none.
-	MaxMarked int
 	// MaxBytes and MaxEvents bound each trace; zero means MostBytes and 8 Mi events, some
 	// 50 s of 10,000 requests/s. The rest of a longer trace is ignored, with a warning.
 	MaxBytes  int64
@@ -64,14 +61,20 @@ type Input struct {
 	Span timebase.Span
 }
 
+// close closes a trace that nothing was written to.
+func (in Input) close() {
+	if c, ok := in.Trace.(io.Closer); ok {
+		c.Close()
+	}
+}
+
 // Analyze returns the anatomy of the requests in one or more traces of the same target. A
 // truncated trace counts up to where it ends, an unreadable one is left out; both add a
 // warning. If no trace has an event, Analyze returns the error of the first.
 func Analyze(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 	o = o.withDefaults()
-	all := bands.New(site.NewOwnership(append([]string{o.Module}, o.Mains...)...),
-		bands.Options{Names: o.Names, Mean: o.Mean, MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked,
-			CPU: o.CPU, Each: o.Each})
+	all := bands.New(site.NewOwnership(o.Module), bands.Options{Names: o.Names, Mean: o.Mean, MaxParts: mostParts,
+		MaxSlowest: o.MaxSlowest, MaxMarked: mostMarked, CPU: o.CPU, Each: o.Each})
 	var first error
 	read := 0
 	left := o.MaxEventsInAll
@@ -79,6 +82,9 @@ func Analyze(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 		if left <= 0 {
 			all.Warn(fmt.Sprintf("execution traces %d to %d are left out: those before them hold %d events", i+1,
 				len(inputs), o.MaxEventsInAll))
+			for _, in := range inputs[i:] {
+				in.close()
+			}
 			break
 		}
 		one := o
@@ -107,14 +113,8 @@ func Analyze(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 }
 
 func (o Options) withDefaults() Options {
-	if o.MaxParts == 0 {
-		o.MaxParts = 200
-	}
 	if o.MaxSlowest == 0 {
 		o.MaxSlowest = 5
-	}
-	if o.MaxMarked == 0 {
-		o.MaxMarked = 20
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = MostBytes

@@ -44,8 +44,8 @@ func FuzzAnalyze(f *testing.F) {
 		var lines []breakdown.Timeline
 		inputs := []anatomy.Input{{Trace: bytes.NewReader(data)}, {Trace: bytes.NewReader(data[len(data)/2:])}}
 		a, err := anatomy.Analyze(inputs, anatomy.Options{
-			MaxEvents: 1 << 17, MaxParts: 10,
-			Each: func(l breakdown.Timeline) { lines = append(lines, l) },
+			MaxEvents: 1 << 17,
+			Each:      func(l breakdown.Timeline) { lines = append(lines, l) },
 		})
 		if err != nil {
 			return

@@ -21,9 +21,7 @@ func readTrace(in Input, o Options, all *bands.Requests) (events int, err error)
 	// The reader checks what it reads, but a trace is untrusted and its parser large: a
 	// panic in it also means that the trace is broken.
 	defer func() {
-		if c, ok := in.Trace.(io.Closer); ok {
-			c.Close() // it was only read
-		}
+		in.close()
 		if p := recover(); p != nil {
 			err = fmt.Errorf("broken: %s", firstLine(fmt.Sprint(p)))
 		}

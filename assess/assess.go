@@ -31,7 +31,7 @@ import (
 // holds. If only writing fails (a full disk), the record and the summary are
 // returned with the error.
 func Bundle(dir string) (*record.Record, *record.Summary, error) {
-	a, err := assessed(dir, dissect)
+	a, err := assessed(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +41,7 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 // SoFar assesses the bundle of a running run by what it holds so far, and writes
 // nothing.
 func SoFar(dir string) (*record.Summary, error) {
-	a, err := assessed(dir, dissect)
+	a, err := assessed(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -69,30 +69,32 @@ func (a *assessment) write(dir string) (err error) {
 	return err
 }
 
-// dissection takes the requests of a record's traces apart, and adds what could not be
-// read to the summary's warnings; nil without a trace.
-type dissection func(*record.Record, *record.Summary) (*breakdown.Anatomy, error)
-
 // disturbed is the part of the host's CPUs from which those who took it are named before any finding: without a third of the CPUs
 // throughput is off by 1.5, beyond which a claimed gain does not count as right.
 const disturbed = 1.0 / 3
 
-func assessed(dir string, dissect dissection) (*assessment, error) {
+func assessed(dir string) (*assessment, error) {
+	rec, summary, err := opened(dir)
+	if err != nil {
+		return nil, err
+	}
+	return judged(rec, summary, dissect(rec, summary))
+}
+
+func opened(dir string) (*record.Record, *record.Summary, error) {
 	rec, err := record.Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	summary, err := measured(rec)
-	if err != nil {
-		return nil, err
-	}
-	body, err := dissect(rec, summary)
-	if err != nil {
-		return nil, err
-	}
+	return rec, summary, err
+}
+
+// judged adds to a summary what the record and its anatomy, nil without a trace, show.
+func judged(rec *record.Record, summary *record.Summary, body *breakdown.Anatomy) (*assessment, error) {
 	found, err := diagnose.Run(rec, body, guarded(suite.All()))
 	if err != nil {
-		return nil, fmt.Errorf("diagnose %s: %w", dir, err)
+		return nil, fmt.Errorf("diagnose %s: %w", rec.Dir, err)
 	}
 	if body != nil {
 		summary.Anatomy = body.Summary.Short() // anatomy.json has all of it
@@ -145,11 +147,11 @@ func measured(rec *record.Record) (*record.Summary, error) {
 
 // dissect takes the requests of all traces of ordinary windows apart; nil without a trace. A trace
 // that cannot be read is a warning, not an error: the rest still counts.
-func dissect(rec *record.Record, summary *record.Summary) (*breakdown.Anatomy, error) {
+func dissect(rec *record.Record, summary *record.Summary) *breakdown.Anatomy {
 	traces, warnings := inputs(rec)
 	summary.Warnings = append(summary.Warnings, warnings...)
 	if len(traces) == 0 {
-		return nil, nil
+		return nil
 	}
 	var names []string
 	for _, s := range summary.Load.Steps {
@@ -159,10 +161,10 @@ func dissect(rec *record.Record, summary *record.Summary) (*breakdown.Anatomy, e
 		Mean: meanRequest(rec), CPU: func() []bands.Ran { return ran(rec) }})
 	if err != nil {
 		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))
-		return nil, nil
+		return nil
 	}
 	summary.Warnings = append(summary.Warnings, body.Warnings...)
-	return body, nil
+	return body
 }
 
 // meanRequest returns the load's mean service time; 0 if it recorded none.

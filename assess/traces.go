@@ -8,12 +8,11 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// mostTraces bounds the bytes of traces that are taken apart, some 12 s of work, and
-// mostFiles their number. Ordinary runs stay far below; beyond, the traces read are
-// spread over the run.
+// Bounds of the traces that are taken apart, some 12 s of work. Ordinary runs stay far below;
+// beyond, the traces read are spread over the run.
 const (
-	mostTraces = 128 << 20
-	mostFiles  = 100
+	mostBytes  = 128 << 20
+	mostTraces = 100
 )
 
 // inputs returns the traces of ordinary windows, each read when its turn comes and
@@ -36,7 +35,7 @@ func inputs(rec *record.Record) (list []anatomy.Input, warnings []string) {
 		sizes = append(sizes, size)
 		list = append(list, anatomy.Input{Trace: &lazyTrace{rec: rec, trace: t}, Span: t.Span})
 	}
-	picked := record.Spread(len(list), func(i int) int64 { return sizes[i] }, mostTraces, mostFiles)
+	picked := record.Spread(len(list), func(i int) int64 { return sizes[i] }, mostBytes, mostTraces)
 	if len(picked) == len(list) {
 		return list, warnings
 	}
@@ -44,9 +43,9 @@ func inputs(rec *record.Record) (list []anatomy.Input, warnings []string) {
 	for i, at := range picked {
 		kept[i] = list[at]
 	}
-	return kept, append(warnings, fmt.Sprintf("%d of %d execution traces left out, evenly over the run: their %d MB exceed "+
-		"the limit of %d MB and %d files",
-		len(list)-len(kept), len(list), sum>>20, mostTraces>>20, mostFiles))
+	return kept, append(warnings, fmt.Sprintf("%d of %d execution traces left out, evenly over the run: in all they hold "+
+		"%d MB, and at most %d MB and %d traces are read",
+		len(list)-len(kept), len(list), sum>>20, mostBytes>>20, mostTraces))
 }
 
 // lazyTrace opens its file when it is first read, and closes it at the end.

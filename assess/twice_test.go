@@ -63,7 +63,11 @@ func twice(t *testing.T, when, dir string, anatomy *breakdown.Anatomy) {
 	t.Helper()
 	var texts [2][]byte
 	for i := range texts {
-		a, err := assessed(dir, func(*record.Record, *record.Summary) (*breakdown.Anatomy, error) { return anatomy, nil })
+		rec, summary, err := opened(dir)
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		a, err := judged(rec, summary, anatomy)
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}

@@ -150,6 +150,21 @@ func TestReceiverThatStandsStill(t *testing.T) {
 	}
 }
 
+// TestTooLarge: what never fits is not blamed on the receiver's pace.
+func TestTooLarge(t *testing.T) {
+	r := newReceiver(t)
+	s := newStand(t, scenario.Export{Pyroscope: r.URL})
+	for i, size := range []int{1, mostQueued + 1} {
+		span := timebase.Span{To: time.Duration(i+1) * time.Second}
+		if err := s.Profile(record.Profile{Type: "cpu", Span: span, Data: make([]byte, size)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w := s.Finish(); len(w) != 1 || !strings.Contains(w[0], "did not accept 1 of 2 profiles: one is larger than 32 MB") {
+		t.Errorf("%q", w)
+	}
+}
+
 // TestRedirect: the token does not go elsewhere.
 func TestRedirect(t *testing.T) {
 	elsewhere := newReceiver(t)

@@ -1,10 +1,14 @@
 package export
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/pprof/profile"
+
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
@@ -41,5 +45,39 @@ func TestExportedLabelsHideSecrets(t *testing.T) {
 	}
 	if len(lines) == 0 {
 		t.Error("nothing was exported")
+	}
+}
+
+// TestProfilesAreHiddenBehindTheCaller: a profile leaves without secrets, and whoever delivers
+// it waits neither for that nor for its own buffer.
+func TestProfilesAreHiddenBehindTheCaller(t *testing.T) {
+	const secret = "hunter2-correct-horse"
+	hide := redact.New()
+	hide.Learn(secret)
+	var b bytes.Buffer
+	in := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}},
+		Sample:     []*profile.Sample{{Value: []int64{1}, Label: map[string][]string{"user": {secret}, "route": {"GET /a"}}}},
+	}
+	if err := in.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	r := newReceiver(t)
+	p := newPyroscope(newPusher("Pyroscope", parsed(t, r.URL), ""), timebase.Clock{}, timebase.DefaultWindow)
+	p.profile(record.Profile{Type: "cpu", Data: b.Bytes()}, hide)
+	if len(p.queue) != 1 || !bytes.Equal(p.queue[0].body, b.Bytes()) {
+		t.Error("the profile was worked on before it was queued")
+	}
+	clear(b.Bytes())
+	p.begin(Identity{})
+	if text := p.close(); text != "" || len(r.got) != 1 {
+		t.Fatalf("%d requests, %q", len(r.got), text)
+	}
+	out, err := profile.ParseData(formParts(t, r.got[0], r.bodies[0])["profile"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if labels := out.Sample[0].Label; labels["user"][0] != redact.Mark || labels["route"][0] != "GET /a" {
+		t.Errorf("labels %q", labels)
 	}
 }

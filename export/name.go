@@ -1,10 +1,8 @@
 package export
 
 import (
-	"runtime/metrics"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/series"
@@ -30,7 +28,7 @@ type line struct {
 
 // newLine names a series.
 func newLine(s series.Series) *line {
-	l := &line{series: s, per: 1, counter: counts(s), labels: labelsOf(s.Labels), unit: "1"}
+	l := &line{series: s, per: 1, counter: series.Counts(s), labels: labelsOf(s.Labels), unit: "1"}
 	l.name, l.metric = "redline."+s.Name, "redline_"+fit(s.Name)
 	suffix := ""
 	switch s.Unit {
@@ -80,25 +78,6 @@ func runtimeName(name string) (path, unit string, ok bool) {
 	}
 	path, unit, _ = strings.Cut(rest, ":")
 	return path, unit, true
-}
-
-// runtimeCumulative are the metrics of runtime/metrics that only grow, as this
-// program's runtime has them. One that it does not know is taken for a gauge.
-var runtimeCumulative = sync.OnceValue(func() map[string]bool {
-	names := map[string]bool{}
-	for _, d := range metrics.All() {
-		names[d.Name] = d.Cumulative || d.Kind == metrics.KindFloat64Histogram
-	}
-	return names
-})
-
-// counts reports whether a series holds amounts per window.
-func counts(s series.Series) bool {
-	if strings.HasPrefix(s.Name, "/") {
-		return series.Label(s.Labels, "q") == "" && runtimeCumulative()[s.Name]
-	}
-	info, _ := series.Known(s.Name)
-	return info.Counter
 }
 
 // labelsOf parses a canonical label text. The names of the labels that every

@@ -34,6 +34,8 @@ type request struct {
 	contentType string
 	body        []byte
 	values      int64
+	// finish, if not nil, completes the request before it is sent, on the pusher's goroutine.
+	finish func(*request) error
 }
 
 // pusher delivers requests to one receiver, in order, from a bounded queue.
@@ -63,8 +65,8 @@ type pusher struct {
 	ended  chan struct{}
 }
 
-// newPusher starts the goroutine of a receiver. Userinfo of the URL becomes
-// basic authentication, a token a bearer token.
+// newPusher returns the pusher of a receiver, to be run. Userinfo of the URL becomes basic
+// authentication, a token a bearer token.
 func newPusher(name string, to *url.URL, token string) *pusher {
 	header := http.Header{"User-Agent": {"redline"}}
 	clean := *to
@@ -95,7 +97,11 @@ func newPusher(name string, to *url.URL, token string) *pusher {
 func (p *pusher) push(r request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.queued+len(r.body) > mostQueued {
+	switch {
+	case len(r.body) > mostQueued:
+		p.lose(r.values, fmt.Sprintf("one is larger than %d MB", mostQueued>>20))
+		return
+	case p.closed || p.queued+len(r.body) > mostQueued:
 		p.lose(r.values, "it accepts them slower than they arrive")
 		return
 	}
@@ -118,7 +124,7 @@ func (p *pusher) lose(values int64, why string) {
 // run delivers until the pusher is closed and its queue is empty, or ctx is done.
 func (p *pusher) run() {
 	defer close(p.ended)
-	for {
+	for p.ctx.Err() == nil {
 		r, ok, closed := p.next()
 		if !ok {
 			if closed {
@@ -131,9 +137,10 @@ func (p *pusher) run() {
 			}
 			continue
 		}
+		size := len(r.body)
 		rejected, err := p.deliver(r)
 		p.mu.Lock()
-		p.queued -= len(r.body)
+		p.queued -= size
 		if err != nil {
 			p.lose(r.values, err.Error())
 		} else {
@@ -163,6 +170,11 @@ type temporary struct {
 
 // deliver tries a request until it is taken, refused for good, or ctx is done.
 func (p *pusher) deliver(r request) (rejected int64, err error) {
+	if r.finish != nil {
+		if err := r.finish(&r); err != nil {
+			return 0, err
+		}
+	}
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		rejected, err = p.try(r)
 		var soon *temporary

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/redact"
 )
 
 // pyroscope pushes each profile as it is stored, through POST /ingest with
@@ -76,20 +78,15 @@ var sampleTypes = map[string]map[string]sampleType{
 	"goroutineleak": {"goroutineleak": {Units: "goroutines", DisplayName: "leaked_goroutines", Aggregation: "average"}},
 }
 
-// profile queues one profile. It copies the data and does not block.
-func (p *pyroscope) profile(in record.Profile) {
-	if len(in.Data) > mostQueued {
-		p.push(request{values: 1, body: in.Data}) // refused there, and counted
-		return
-	}
-	body, contentType, err := form(in)
-	if err != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.lose(1, err.Error())
-		return
-	}
-	p.push(request{url: p.url + "?" + p.query(in).Encode(), contentType: contentType, body: body, values: 1})
+// profile queues one profile. It copies the data and does not block; what takes long, hiding
+// secrets and writing the body, is left to the pusher's goroutine.
+func (p *pyroscope) profile(in record.Profile, hide *redact.Redactor) {
+	in.Data = slices.Clone(in.Data)
+	p.push(request{url: p.url + "?" + p.query(in).Encode(), body: in.Data, values: 1, finish: func(r *request) (err error) {
+		in.Data = hide.Profile(in.Data)
+		r.body, r.contentType, err = form(in)
+		return err
+	}})
 }
 
 // form is the body: the profile and how to read it.

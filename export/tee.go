@@ -62,8 +62,7 @@ func (t *Tee) Counts(step string, kind histogram.Kind, s timebase.Span, c *histo
 func (t *Tee) Profile(p record.Profile) error {
 	err := t.Writer.Profile(p)
 	if t.exporters.pyroscope != nil {
-		p.Data = t.hide.Profile(p.Data)
-		t.exporters.pyroscope.profile(p)
+		t.exporters.pyroscope.profile(p, t.hide)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -134,7 +135,7 @@ func (g *gather) take(by time.Duration) []window {
 }
 
 func (g *gather) sort(p series.Point) {
-	if p.Value != p.Value || p.Window > windows.MaxWindow || p.Window < -windows.MaxWindow {
+	if math.IsNaN(p.Value) || math.IsInf(p.Value, 0) || p.Window > windows.MaxWindow || p.Window < -windows.MaxWindow {
 		return // the record has no such points either
 	}
 	l := g.lines[p.Series]

@@ -38,6 +38,19 @@ func TestLateValues(t *testing.T) {
 	}
 }
 
+// TestInfiniteValues: what the record refuses is not exported, and does not stay in a total.
+func TestInfiniteValues(t *testing.T) {
+	g := newGather(timebase.Clock{}, timebase.DefaultWindow, nil)
+	requests := series.Series{Name: series.LoadRequests, Unit: "1"}
+	for w, value := range []float64{3, math.Inf(1), math.Inf(-1), 4} {
+		g.add([]series.Point{{Window: int64(w), Series: requests, Value: value}})
+	}
+	all := g.take(time.Hour)
+	if len(all) != 2 || all[0].values[0].number != 3 || all[1].values[0].number != 7 {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestFloods: what waits is bounded, and what does not fit is counted.
 func TestFloods(t *testing.T) {
 	g := newGather(timebase.Clock{}, timebase.DefaultWindow, nil)
@@ -71,8 +84,10 @@ func TestNames(t *testing.T) {
 		{"/cpu/classes/gc/mark/assist:cpu-seconds", "", "ns", "redline_go_cpu_classes_gc_mark_assist_cpu_seconds_total",
 			"redline.go.cpu.classes.gc.mark.assist.cpu-seconds", "s"},
 		{"/sched/latencies:seconds", "q=p99", "ns", "redline_go_sched_latencies_seconds", "redline.go.sched.latencies.seconds", "s"},
-		{"/sched/latencies:seconds", "", "1", "redline_go_sched_latencies_seconds_events_total",
+		{"/sched/latencies:seconds", "q=count", "1", "redline_go_sched_latencies_seconds_events_total",
 			"redline.go.sched.latencies.seconds.events", "1"},
+		{"/process/cpu/user:cpu-seconds", "", "ns", "redline_go_process_cpu_user_cpu_seconds_total",
+			"redline.go.process.cpu.user.cpu-seconds", "s"},
 		{"9 lives/é", "", "1/s", "redline__9_lives_per_second", "redline.9 lives/é", "1/s"},
 	} {
 		l := newLine(series.Series{Name: c.name, Labels: c.labels, Unit: c.unit})

@@ -29,11 +29,12 @@
 //	summary.json     the command line's JSON contract
 //	report.html      one file, opens offline
 //
-// During a run, windows are appended to a journal (windows.journal) every half second;
-// at the close they become Parquet. A bundle whose run was killed has state "running"
-// and only a journal; Open reads it and calls it aborted.
+// During a run, windows are appended to a journal every half second: to windows.journal, and
+// from the second minute on to files in journal/. At the close they become Parquet. A bundle
+// whose run was killed has state "running" and only the journal; Open reads it and calls it
+// aborted.
 //
 // Designs tried and rejected: one SQLite file (other tools of the field read Parquet,
-// pprof and hlog, but none reads our tables), and keeping raw samples per request
+// pprof and hlog, but none would read redline's tables), and keeping raw samples per request
 // (memory grows with the run).
 package record

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/redline-go/redline/record/disk"
@@ -102,39 +104,71 @@ func (w *Writer) Trace(t Trace) error {
 
 func (w *Writer) store(dir, typ, ext string, s timebase.Span, data []byte, bound int, hide func([]byte) []byte) error {
 	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
+	closed := w.closed
+	w.mu.Unlock()
+	if closed {
 		return ErrClosed
 	}
-	name := path.Join(dir, spanName(typ, s, w.run.Window, ext))
-	taken := w.files[name]
-	w.files[name] = true
-	full := len(w.files) > MaxFiles
-	w.mu.Unlock()
-
-	full = full && !taken
-	// The file is written without the lock: a trace takes long, and the points of the
-	// windows must not wait for it.
+	name := path.Join(dir, spanName(typ, s, w.window, ext))
 	var err error
 	switch {
 	case s.To < s.From:
 		err = fmt.Errorf("the span %v to %v ends before it begins", s.From, s.To)
-	case taken:
-		err = fmt.Errorf("there is one of this span already")
-	case full:
-		err = fmt.Errorf("there are %d files already", MaxFiles)
 	case len(data) > bound:
 		err = fmt.Errorf("%d bytes, at most %d are allowed", len(data), bound)
 	default:
-		if err = disk.Write(w.dir, name, hide(data)); err == nil {
-			return nil
-		}
+		err = w.files.take(name)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Join(w.dir, name), err)
+	}
+	// The file is written without the lock: a trace takes long, and the points of the
+	// windows must not wait for it.
+	if err := disk.Write(w.dir, name, hide(data)); err != nil {
+		w.files.free(name)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.files, name)
 		return w.keep(dir, err)
 	}
-	return fmt.Errorf("write %s: %w", filepath.Join(w.dir, name), err)
+	return nil
+}
+
+// fileSet holds the names of the profiles and traces. It has a lock of its own: the thinner
+// frees names, and Close waits for the thinner under the writer's lock.
+type fileSet struct {
+	mu    sync.Mutex
+	names map[string]bool // paths in the bundle
+}
+
+// take reserves a name for a new file.
+func (f *fileSet) take(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.names[name]:
+		return errors.New("there is one of this span already")
+	case len(f.names) >= MaxFiles:
+		return fmt.Errorf("there are %d files already", MaxFiles)
+	}
+	f.names[name] = true
+	return nil
+}
+
+// free forgets a name whose file is gone.
+func (f *fileSet) free(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.names, name)
+}
+
+// replace forgets the names of a group for that of the profile made from it.
+func (f *fileSet) replace(group []stored, made stored) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range group {
+		delete(f.names, s.path)
+	}
+	f.names[made.path] = true
 }
 
 // stored is a profile or trace of an opened bundle.
@@ -145,7 +179,7 @@ type stored struct {
 }
 
 // listStored lists a folder of profiles or traces in order of time. Other files in it
-// are not ours and are left out.
+// are not redline's and are left out.
 func listStored(dir, sub, ext string) ([]stored, error) {
 	f, err := os.OpenInRoot(dir, sub)
 	if os.IsNotExist(err) {
@@ -188,12 +222,27 @@ func (r *Record) Profiles(typ string) []Profile {
 
 // ReadProfile returns the bytes of a listed profile.
 func (r *Record) ReadProfile(p Profile) ([]byte, error) {
+	s, err := r.storedProfile(p)
+	if err != nil {
+		return nil, err
+	}
+	return disk.Read(r.Dir, s.path, MaxProfile)
+}
+
+// ProfilePath returns where a listed profile is, for errors about what it holds.
+func (r *Record) ProfilePath(p Profile) string {
+	s, _ := r.storedProfile(p) // of one that is not listed it is the folder
+	return filepath.Join(r.Dir, s.path)
+}
+
+func (r *Record) storedProfile(p Profile) (stored, error) {
 	for _, s := range r.profiles {
 		if s.typ == p.Type && s.Span == p.Span {
-			return disk.Read(r.Dir, s.path, MaxProfile)
+			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("read profile: %s holds no %s profile of %v to %v: %w", r.Dir, p.Type, p.Span.From, p.Span.To, fs.ErrNotExist)
+	return stored{}, fmt.Errorf("read profile: %s holds no %s profile of %v to %v: %w", r.Dir, p.Type, p.Span.From, p.Span.To,
+		fs.ErrNotExist)
 }
 
 // Traces lists the stored execution traces, without data.
@@ -264,15 +313,14 @@ func Spread(n int, size func(i int) int64, budget int64, most int) []int {
 // ProfileSize returns the size of a listed profile in bytes, 0 when it cannot be
 // opened; ReadProfile then says why.
 func (r *Record) ProfileSize(p Profile) int64 {
-	for _, s := range r.profiles {
-		if s.typ == p.Type && s.Span == p.Span {
-			f, size, err := disk.Open(r.Dir, s.path, MaxProfile)
-			if err != nil {
-				return 0
-			}
-			_ = f.Close() // nothing was written
-			return size
-		}
+	s, err := r.storedProfile(p)
+	if err != nil {
+		return 0
 	}
-	return 0
+	f, size, err := disk.Open(r.Dir, s.path, MaxProfile)
+	if err != nil {
+		return 0
+	}
+	_ = f.Close() // nothing was written
+	return size
 }

@@ -97,7 +97,7 @@ func FuzzParseRun(f *testing.F) {
 		if run, err := parseRun(data); err == nil && run.Window <= 0 {
 			t.Error("a run without a window")
 		}
-		parseSlow(data)
+		disk.UnmarshalLines[SlowRequest](data)
 		parseSpanName(string(data))
 	})
 }

@@ -203,13 +203,7 @@ func TestShortRunIsNotThinned(t *testing.T) {
 func TestKilledLongRun(t *testing.T) {
 	t.Parallel()
 	const length = 71 * minute
-	w := create(t)
-	// The test takes the steps itself.
-	idle := newThinner(w.dir, w.window)
-	close(idle.stopped)
-	close(w.thinner.stop)
-	<-w.thinner.stopped
-	w.thinner = idle
+	w := handled(t)
 	writeLong(t, w, 0, length)
 	w.onTimer()
 	must(t, w.failed)

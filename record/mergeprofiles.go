@@ -110,6 +110,7 @@ func (w *Writer) joinProfiles() (did bool, err error) {
 	for _, s := range group {
 		err = errors.Join(err, os.Remove(filepath.Join(w.dir, s.path)))
 	}
+	w.files.replace(group, made)
 	return true, err
 }
 

@@ -54,12 +54,7 @@ func cpuOf(t *testing.T, r *Record) (samples, duration int64) {
 // between, merged files lie beside those that they were made of, as a kill leaves them.
 func TestProfilesAreMerged(t *testing.T) {
 	t.Parallel()
-	w := create(t)
-	idle := newThinner(w.dir, w.window)
-	close(idle.stopped)
-	close(w.thinner.stop)
-	<-w.thinner.stopped
-	w.thinner = idle
+	w := handled(t)
 	const each, n = time.Minute, 4 * 60
 	var samples int64
 	for i := range n {

@@ -218,7 +218,8 @@ func (r *Record) SlowRequests() ([]SlowRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	requests, err := parseSlow(data)
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // a kill may have torn the last line
+	requests, err := disk.UnmarshalLines[SlowRequest](data)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", filepath.Join(r.Dir, slowFile), err)
 	}
@@ -226,24 +227,6 @@ func (r *Record) SlowRequests() ([]SlowRequest, error) {
 		return cmp.Compare(b.Done-b.Intended, a.Done-a.Intended)
 	})
 	return requests, nil
-}
-
-func parseSlow(data []byte) ([]SlowRequest, error) {
-	var all []SlowRequest
-	for number := 1; ; number++ {
-		line, rest, whole := bytes.Cut(data, []byte{'\n'})
-		if !whole {
-			return all, nil
-		}
-		if data = rest; number > disk.MaxJSONLines {
-			return nil, fmt.Errorf("more than %d lines", disk.MaxJSONLines)
-		}
-		var s SlowRequest
-		if err := disk.Unmarshal(line, &s); err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
-		}
-		all = append(all, s)
-	}
 }
 
 // ReadJSON reads one of the bundle's JSON files into v. An absent file is an

@@ -93,8 +93,8 @@ type Target struct {
 	// it left alone, and why.
 	Instrumented    []string `json:"instrumented,omitempty"`
 	NotInstrumented []string `json:"not_instrumented,omitempty"`
-	// ProbeElsewhere says that the probe runs in a process that does not serve the load, a supervisor, and what is missing therefore; empty
-	// if that is not so.
+	// ProbeElsewhere says why the figures of a probe that runs are missing: it is in a process that does not serve the load, a supervisor,
+	// or cannot write them. Empty if that is not so.
 	ProbeElsewhere string `json:"probe_elsewhere,omitempty"`
 	// Exit is how the target ended, if it ended by itself during the run.
 	Exit *Exit `json:"exit,omitempty"`

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,17 +72,9 @@ func (r *Record) Spans() ([]TraceSpan, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []TraceSpan
-	for number := 1; len(data) > 0; number++ {
-		line, rest, _ := bytes.Cut(data, []byte{'\n'})
-		if data = rest; number > disk.MaxJSONLines {
-			return nil, fmt.Errorf("open %s: more than %d lines", filepath.Join(r.Dir, spansFile), disk.MaxJSONLines)
-		}
-		var s TraceSpan
-		if err := disk.Unmarshal(line, &s); err != nil {
-			return nil, fmt.Errorf("open %s: line %d: %w", filepath.Join(r.Dir, spansFile), number, err)
-		}
-		all = append(all, s)
+	all, err := disk.UnmarshalLines[TraceSpan](data)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", filepath.Join(r.Dir, spansFile), err)
 	}
 	return all, nil
 }

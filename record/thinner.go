@@ -1,11 +1,11 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/windows"
@@ -15,18 +15,16 @@ import (
 // closed files, so it never holds the writer's lock: windows do not wait for it, and it
 // keeps at most a few minutes of values in memory.
 type thinner struct {
-	dir    string
-	window time.Duration
-	steps  []func() (did bool, err error)
+	steps []func() (did bool, err error)
 
 	wake    chan struct{}
 	stop    chan struct{}
 	stopped chan struct{}
-	failed  error // the first; read after stopped
+	failed  []error // of each step, until it succeeds; read after stopped
 }
 
-func newThinner(dir string, window time.Duration, steps ...func() (bool, error)) *thinner {
-	return &thinner{dir: dir, window: window, steps: steps, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+func newThinner(steps ...func() (bool, error)) *thinner {
+	return &thinner{steps: steps, failed: make([]error, len(steps)), wake: make(chan struct{}, 1), stop: make(chan struct{}),
 		stopped: make(chan struct{})}
 }
 
@@ -54,7 +52,7 @@ func (t *thinner) kick() {
 // catchUp does the due steps, until stop is closed. A step that failed (a full disk)
 // is tried again at the next minute.
 func (t *thinner) catchUp(stop <-chan struct{}) {
-	for _, step := range t.steps {
+	for i, step := range t.steps {
 		for {
 			select {
 			case <-stop:
@@ -62,8 +60,8 @@ func (t *thinner) catchUp(stop <-chan struct{}) {
 			default:
 			}
 			did, err := step()
-			if err != nil && t.failed == nil {
-				t.failed = err
+			if did || err != nil {
+				t.failed[i] = err
 			}
 			if err != nil || !did {
 				break
@@ -72,13 +70,13 @@ func (t *thinner) catchUp(stop <-chan struct{}) {
 	}
 }
 
-// close ends the goroutine and does the remaining steps. It returns the first of all
-// errors.
+// close ends the goroutine and does the remaining steps. It returns the errors of those
+// that failed to the last.
 func (t *thinner) close() error {
 	close(t.stop)
 	<-t.stopped
 	t.catchUp(nil)
-	return t.failed
+	return errors.Join(t.failed...)
 }
 
 // joinJournal does the next step of the journal.

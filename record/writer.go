@@ -47,6 +47,7 @@ type Writer struct {
 
 	journal, histograms *chain
 	profiles            profileSet
+	files               fileSet
 	thinner             *thinner
 
 	mu     sync.Mutex // of all below
@@ -62,7 +63,6 @@ type Writer struct {
 
 	hlogOpen *segment
 	slow     *disk.Appender
-	files    map[string]bool // profiles and traces by path in the bundle
 
 	errs   []error         // for Close: the first error of each file
 	broken map[string]bool // files with an error in errs
@@ -86,10 +86,10 @@ func Create(dir string, run Run) (*Writer, error) {
 	}
 	w := &Writer{
 		dir: dir, run: run, window: run.Window, slot: windows.SlotWindows(run.Window), epoch: run.Clock.EpochWall,
-		units: windows.Units{}, files: map[string]bool{}, broken: map[string]bool{},
+		units: windows.Units{}, files: fileSet{names: map[string]bool{}}, broken: map[string]bool{},
 		journal: newChain(journalExt, windows.TiersOf(run.Window)), histograms: newChain(hlogExt, windows.TiersOf(run.Window)),
 	}
-	w.thinner = newThinner(dir, run.Window, w.joinJournal, w.joinHistograms, w.joinProfiles)
+	w.thinner = newThinner(w.joinJournal, w.joinHistograms, w.joinProfiles)
 	w.run.Schema, w.run.State, w.run.Why = RunSchema, Running, ""
 	if w.run.ID == "" {
 		if abs, err := filepath.Abs(dir); err == nil {

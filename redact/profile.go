@@ -2,25 +2,21 @@ package redact
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 
 	"github.com/google/pprof/profile" // the format's own reader
 )
 
-// mostProfile bounds what a profile may unpack to, in bytes.
-const mostProfile = 512 << 20
-
-// errNoProfile says that what should be a profile cannot be read.
+// errNoProfile says that what should be a profile is not packed as the runtime packs one.
 var errNoProfile = errors.New("what it holds is no profile")
 
 // Profile hides secrets in the labels and comments of a pprof profile: the values
 // of labels whose names say secret, and others by name, form and value. Functions
 // and files keep their names. A profile without secrets is returned as it is.
-// What cannot be read as a profile is returned with learnt values covered.
+// What cannot be read as a profile within the bounds of ParseProfile is returned with
+// learnt values covered.
 func (r *Redactor) Profile(data []byte) []byte {
 	p, err := readProfile(data)
 	if err != nil {
@@ -58,19 +54,13 @@ func (r *Redactor) Profile(data []byte) []byte {
 	return b.Bytes()
 }
 
+// readProfile reads a profile as the runtime writes it: packed.
 func readProfile(data []byte) (*profile.Profile, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+	if !gzipped(data) {
 		return nil, errNoProfile
 	}
-	unzip, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	plain, err := io.ReadAll(io.LimitReader(unzip, mostProfile+1))
-	if err != nil || len(plain) > mostProfile {
-		return nil, errors.Join(err, errNoProfile)
-	}
-	return profile.ParseUncompressed(plain)
+	p, _, err := ParseProfile(data)
+	return p, err
 }
 
 // covered returns data with what was learnt covered; data itself when there is

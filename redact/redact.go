@@ -53,17 +53,17 @@ func (r *Redactor) Secret(name string) bool {
 
 // Text hides secrets by name, form and value in any text: a line of a log, a
 // message, a URL, a command, a body. What it returns it leaves as it is.
-func (r *Redactor) Text(text string) string { return r.untilStable(text, r.text) }
+func (r *Redactor) Text(text string) string { return untilStable(text, r.text) }
 
 // Sweep hides secrets by form and value only.
-func (r *Redactor) Sweep(text string) string { return r.untilStable(text, r.sweep) }
+func (r *Redactor) Sweep(text string) string { return untilStable(text, r.sweep) }
 
 // Text hides secrets by name and form.
 func Text(text string) string { return (*Redactor)(nil).Text(text) }
 
 // untilStable repeats a pass until nothing changes: what one rule has hidden may end
 // what another one sees. It is bounded, and most texts need none.
-func (r *Redactor) untilStable(text string, pass func(string) string) string {
+func untilStable(text string, pass func(string) string) string {
 	const most = 4
 	for range most {
 		next := pass(text)

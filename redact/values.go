@@ -269,10 +269,10 @@ func encodings(value string) []string {
 	return slices.DeleteFunc(all, func(form string) bool { return form == value })
 }
 
-// sealed is a value as labels of series have it, see record.Labels.
+// sealed is a value as labels of series have it, see LabelRune of record/series.
 func sealed(value string) string {
 	return strings.Map(func(c rune) rune {
-		if c == ',' || c == '=' || c < ' ' || c == 0x7f {
+		if c == ',' || c == '=' || c < ' ' {
 			return '_'
 		}
 		return c

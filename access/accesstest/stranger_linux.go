@@ -23,10 +23,10 @@ const Nobody = 65534
 
 // Tasks of the second process.
 const (
-	networkVariable = "REDLINE_DOORTEST_NETWORK"
-	addressVariable = "REDLINE_DOORTEST_ADDRESS"
-	leaveVariable   = "REDLINE_DOORTEST_LEAVE" // sent before it leaves, in hexadecimal
-	crowdVariable   = "REDLINE_DOORTEST_CROWD" // how many connections to hold
+	networkVariable = "REDLINE_ACCESSTEST_NETWORK"
+	addressVariable = "REDLINE_ACCESSTEST_ADDRESS"
+	leaveVariable   = "REDLINE_ACCESSTEST_LEAVE" // sent before it leaves, in hexadecimal
+	crowdVariable   = "REDLINE_ACCESSTEST_CROWD" // how many connections to hold
 )
 
 // init turns a program that was started as a relay into one.

@@ -17,11 +17,11 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// OtherSites is the site of the parts beyond a list's bound, UnknownSite that of waits
+// otherSites is the site of the parts beyond a list's bound, unknownSite that of waits
 // without a stack in the trace.
 const (
-	OtherSites  = "(other sites)"
-	UnknownSite = "(unknown)"
+	otherSites  = "(other sites)"
+	unknownSite = "(unknown)"
 )
 
 // Anatomy contrasts the bands.
@@ -50,7 +50,7 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 		a.Warn(fmt.Sprintf("the traces contain only %d complete requests; the breakdown also uses %d incomplete ones", whole, partial))
 	}
 	if n > 0 {
-		out.Coverage = float64(n) / float64(n+a.MergedInto)
+		out.Coverage = a.coverage()
 		out.P50NS, out.P99NS = percentile(all, 50), percentile(all, 99)
 	}
 	if whole > 0 {
@@ -75,6 +75,16 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 	}
 	out.Warnings = slices.Concat([]string{}, a.warnings)
 	return out
+}
+
+// coverage is the share of whole requests among those seen whole. Where a trace is shorter
+// than any request none was, so none is missing.
+func (a *Requests) coverage() float64 {
+	seen := len(a.requests) + a.MergedInto
+	if seen == 0 {
+		return 1
+	}
+	return float64(len(a.requests)) / float64(seen)
 }
 
 // percentile returns the nearest rank of sorted requests, of which there is at least one.
@@ -192,15 +202,15 @@ func (a *Requests) list(sums []*sum, n int, total time.Duration) (parts []breakd
 		running += s.took
 		after := running / time.Duration(n)
 		info := a.Stacks.Info(s.stack)
-		p := breakdown.Part{State: interned.States[s.state], Site: info.Site, Operation: int(s.operation),
+		p := breakdown.Part{State: interned.States[s.state], Site: info.Site, Operation: int(s.operation), Cut: info.Cut,
 			NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.Frames}
 		if total > 0 {
 			p.Share = float64(s.took) / float64(total)
 		}
 		if s.merged {
-			p.Site = OtherSites
+			p.Site = otherSites
 		} else if s.state.Sited() && s.stack == 0 {
-			p.Site = UnknownSite
+			p.Site = unknownSite
 		}
 		p.Waker = a.wakerOf(s)
 		p.Behind = a.behind(s, n, total)

@@ -37,6 +37,30 @@ func TestLoadSaysThatWholeRequestsAreFast(t *testing.T) {
 	}
 }
 
+// TestCoverage: requests that an edge of a trace cuts count in the bands, but say nothing of
+// how many were lost between the edges.
+func TestCoverage(t *testing.T) {
+	for _, c := range []struct {
+		whole, cut, merged int
+		want               float64
+	}{{8, 0, 2, 0.8}, {5, 40, 20, 0.2}, {0, 3, 17, 0}, {0, 3, 0, 1}} {
+		a := New(site.NewOwnership(), Options{MaxParts: 20})
+		a.Stacks.NextTrace()
+		segments := []goroutines.Segment{{To: trace.Time(time.Millisecond), State: interned.State(0)}}
+		for range c.whole {
+			a.Add(1, &goroutines.Conn{}, segments, nil, &goroutines.Clock{})
+		}
+		for range c.cut {
+			a.CutOff(1)
+			a.AddPartial(segments, nil)
+		}
+		a.MergedInto = c.merged
+		if got := a.Anatomy().Coverage; got != c.want {
+			t.Errorf("%d whole, %d cut and %d merged: %v, want %v", c.whole, c.cut, c.merged, got, c.want)
+		}
+	}
+}
+
 // TestBandsAddUp adds random requests, with more sites than a list may hold, and asserts
 // exact sums.
 func TestBandsAddUp(t *testing.T) {
@@ -81,7 +105,7 @@ func TestBandsAddUp(t *testing.T) {
 		others := 0
 		for i, p := range band {
 			sum, share = sum+p.NS, share+p.Share
-			if p.Site == OtherSites {
+			if p.Site == otherSites {
 				others++
 			}
 			if i > 0 && p.NS > band[i-1].NS {

@@ -19,8 +19,8 @@ var starters = []string{
 	"k8s.io/apimachinery/pkg/util/wait.",
 }
 
-// Starts reports whether a function only runs what it is given on a goroutine of its own.
-func Starts(function string) bool {
+// starts reports whether a function only runs what it is given on a goroutine of its own.
+func starts(function string) bool {
 	return slices.ContainsFunc(starters, func(s string) bool { return strings.HasPrefix(function, s) })
 }
 
@@ -29,7 +29,7 @@ func Starts(function string) bool {
 // before and after what it was given runs.
 func Began(frames []code.Frame) (f code.Frame, ok bool) {
 	for i := len(frames) - 1; i >= 0; i-- {
-		if !Starts(frames[i].Function) {
+		if !starts(frames[i].Function) {
 			return frames[i], i == len(frames)-1 || !below(frames[i].Function)
 		}
 	}

@@ -113,7 +113,7 @@ func (o Ownership) Site(frames []code.Frame, kind Sync) string {
 		}
 		switch pkg := packageOf(f.Function); {
 		case mechanism != "":
-		case pkg == "sync" && kind == SyncOther:
+		case pkg == "sync" && kind == syncOther:
 			within = f.Function
 		case below(f.Function):
 		case !plumbing(f.Function):

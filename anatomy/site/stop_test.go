@@ -76,7 +76,7 @@ func TestWaitsForTheWorld(t *testing.T) {
 		{"runtime.stopTheWorld runtime.ReadMemStats main.stats", SyncCall},
 		{"runtime.stopTheWorldGC runtime.GOMAXPROCS main.limit", SyncCall},
 		{profile + " main.dump", SyncCall},
-		{profile + " net/http/pprof.handler.ServeHTTP", SyncOther},
+		{profile + " net/http/pprof.handler.ServeHTTP", syncOther},
 		{"runtime.stopTheWorld runtime.Stack net/http/pprof.handler.ServeHTTP", SyncWorld},
 		{"runtime.gcStart runtime.GC main.free", SyncCall},
 		{"runtime.gcStart runtime.mallocgc main.work", SyncWorld},

@@ -12,7 +12,7 @@ type Sync uint8
 
 // Kinds of "sync" waits.
 const (
-	SyncOther Sync = iota // WaitGroup, Once, an unknown semaphore
+	syncOther Sync = iota // WaitGroup, Once, an unknown semaphore
 	SyncLock              // a Mutex, an RWMutex, or what queues like one
 	SyncWorld             // the semaphores around starting and ending a GC cycle
 	SyncCall              // the same, or those of a stop of the world, in a call by which the program asks for it
@@ -22,7 +22,7 @@ const (
 // out a lock's name means nothing (a handler called by a Once waits for a row, not for
 // the Once).
 func SyncOf(frames []code.Frame) Sync {
-	kind := SyncOther
+	kind := syncOther
 	for _, f := range frames {
 		switch {
 		case strings.HasPrefix(f.Function, "runtime.gcStart"), strings.HasPrefix(f.Function, "runtime.gcMarkDone"),
@@ -38,7 +38,7 @@ func SyncOf(frames []code.Frame) Sync {
 		case strings.HasPrefix(f.Function, "internal/poll.(*fdMutex)"):
 			return SyncLock
 		case strings.HasPrefix(f.Function, "sync.(*Once)"), strings.HasPrefix(f.Function, "sync.(*WaitGroup)"):
-			return SyncOther // a Once holds a Mutex within
+			return syncOther // a Once holds a Mutex within
 		case strings.HasPrefix(f.Function, "sync.(*Mutex)"), strings.HasPrefix(f.Function, "sync.(*RWMutex)"),
 			strings.HasPrefix(f.Function, "internal/sync.(*Mutex)"):
 			kind = SyncLock

@@ -211,8 +211,10 @@ type Part struct {
 	// Operation is the one of operations.json that the wait lies within, the
 	// innermost; 0 is none, or none that is known.
 	Operation int `json:"operation,omitempty"`
-	// Stack is innermost first, at most 48 frames; nil for states without site.
+	// Stack is innermost first, at most 128 frames; nil for states without site.
 	Stack []code.Frame `json:"stack,omitempty"`
+	// Cut reports that the stack may have lost its outermost frames, because the runtime records only the innermost.
+	Cut bool `json:"cut,omitempty"`
 	// Waker is the stack, innermost first, of the goroutine that ended most of
 	// this wait's time, if the trace shows it: the one that released the semaphore or
 	// received from the channel. A single frame whose function is WakerTimer
@@ -248,6 +250,9 @@ type Link struct {
 	// Stack is that of a wait, as in Part: of the last link, and of others in the target's own
 	// code (nil in older bundles).
 	Stack []code.Frame `json:"stack,omitempty"`
+	// Cut reports that the stack may have lost its outermost frames; Operation is then the one of operations.json that it lies within, the innermost, or 0.
+	Cut       bool `json:"cut,omitempty"`
+	Operation int  `json:"operation,omitempty"`
 }
 
 // String writes a chain as "main.worker (sleep at main.work work.go:7)", its

@@ -10,7 +10,7 @@ import (
 // bytes in all, as JSON with indentation. summary.json stays below 200 KB with them;
 // anatomy.json holds all.
 const (
-	ShortParts  = 40
+	shortBand   = 40
 	shortFrames = 8
 	shortChains = 2
 	shortLinks  = 3
@@ -33,7 +33,7 @@ func (s Summary) Short() Summary {
 }
 
 func shortParts(parts []Part, frames int) []Part {
-	out := append([]Part{}, parts[:min(len(parts), ShortParts)]...)
+	out := append([]Part{}, parts[:min(len(parts), shortBand)]...)
 	for i := range out {
 		p := &out[i]
 		p.Stack, p.Waker = shortStack(p.Stack, frames), shortStack(p.Waker, frames)

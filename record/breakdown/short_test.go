@@ -39,7 +39,7 @@ func TestShortSummaryIsBounded(t *testing.T) {
 	if err != nil || len(text) > shortBytes {
 		t.Errorf("%d bytes: %v", len(text), err)
 	}
-	if len(short.Median) != ShortParts || len(short.Tail) != ShortParts || short.Median[0].NS != 1000 || short.Tail[39].NS != 961 {
+	if len(short.Median) != shortBand || len(short.Tail) != shortBand || short.Median[0].NS != 1000 || short.Tail[39].NS != 961 {
 		t.Errorf("%d and %d parts", len(short.Median), len(short.Tail))
 	}
 	if len(s.Median) != 120 || len(s.Median[0].Stack) != 48 || s.Median[0].Behind[0].Links[0].Stack == nil {

@@ -1,25 +1,43 @@
 package disk
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
 
-// MaxJSONValues is the number of values in one of the bundle's JSON files, and
-// MaxJSONLines that of lines in slow.jsonl and spans.jsonl. Two bytes of JSON, {},
+// maxJSONValues is the number of values in one of the bundle's JSON files, and
+// maxJSONLines that of lines in slow.jsonl and spans.jsonl. Two bytes of JSON, {},
 // become a struct of several hundred: 64 MB of them would take 10 GB. The largest
 // file of a run, anatomy.json, has some 20,000 values.
 const (
-	MaxJSONValues = 1 << 19
-	MaxJSONLines  = 1 << 18
+	maxJSONValues = 1 << 19
+	maxJSONLines  = 1 << 18
 )
 
 // Unmarshal reads a document of bounded size.
 func Unmarshal(data []byte, v any) error {
-	if n := jsonValues(data); n > MaxJSONValues {
-		return fmt.Errorf("more than %d values", MaxJSONValues)
+	if n := jsonValues(data); n > maxJSONValues {
+		return fmt.Errorf("more than %d values", maxJSONValues)
 	}
 	return json.Unmarshal(data, v)
+}
+
+// UnmarshalLines reads a log of bounded size with one document a line.
+func UnmarshalLines[T any](data []byte) ([]T, error) {
+	var all []T
+	for number := 1; len(data) > 0; number++ {
+		line, rest, _ := bytes.Cut(data, []byte{'\n'})
+		if data = rest; number > maxJSONLines {
+			return nil, fmt.Errorf("more than %d lines", maxJSONLines)
+		}
+		var one T
+		if err := Unmarshal(line, &one); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 // jsonValues counts the values of a document, at most one too many: each except the

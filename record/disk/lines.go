@@ -15,27 +15,26 @@ type Bounds struct {
 	Longest int // of a line, in bytes with its end
 }
 
-// LineError is an error in a line of a log; the first line is 1.
-type LineError struct {
-	Path string // "" if the log is not a file
-	Line int
-	Err  error
+// lineError is an error in a line of a log; the first line is 1.
+type lineError struct {
+	path string // "" if the log is not a file
+	line int
+	err  error
 }
 
-func (e *LineError) Error() string {
-	if e.Path == "" {
-		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+func (e *lineError) Error() string {
+	if e.path == "" {
+		return fmt.Sprintf("line %d: %v", e.line, e.err)
 	}
-	return fmt.Sprintf("%s:%d: %v", e.Path, e.Line, e.Err)
+	return fmt.Sprintf("%s:%d: %v", e.path, e.line, e.err)
 }
 
-// Unwrap returns the error in the line.
-func (e *LineError) Unwrap() error { return e.Err }
+func (e *lineError) Unwrap() error { return e.err }
 
 // ScanLines passes each whole line of a log to take, with its end; the slice is valid until take
 // returns. whole is how many bytes they have: a kill may have cut the line after them, which is
 // left out. A damaged line is an error rather than an end, because those after it would be lost
-// silently; the error is then a *LineError.
+// silently.
 func ScanLines(r io.Reader, b Bounds, take func(line []byte) error) (whole int64, err error) {
 	lines := bufio.NewReaderSize(r, b.Longest)
 	for n := 1; ; n++ {
@@ -51,7 +50,7 @@ func ScanLines(r io.Reader, b Bounds, take func(line []byte) error) (whole int64
 			err = take(line)
 		}
 		if err != nil {
-			return whole, &LineError{Line: n, Err: err}
+			return whole, &lineError{line: n, err: err}
 		}
 		whole += int64(len(line))
 	}
@@ -68,9 +67,9 @@ func ReadLines(path string, b Bounds, take func(line []byte) error) (whole int64
 	}
 	defer f.Close()
 	whole, err = ScanLines(f, b, take)
-	var at *LineError
+	var at *lineError
 	if errors.As(err, &at) {
-		at.Path = path
+		at.path = path
 	}
 	return whole, err
 }

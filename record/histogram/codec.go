@@ -80,8 +80,8 @@ func (p *Encoders) Put(e *Encoder) {
 func (e *Encoder) append(dst []byte, c *Counts) ([]byte, error) {
 	b := append(e.plain[:0], make([]byte, hdrHeader)...)
 	binary.BigEndian.PutUint32(b, hdrPlain)
-	binary.BigEndian.PutUint32(b[12:], Digits)
-	binary.BigEndian.PutUint64(b[16:], uint64(Lowest))
+	binary.BigEndian.PutUint32(b[12:], digits)
+	binary.BigEndian.PutUint64(b[16:], uint64(lowest))
 	binary.BigEndian.PutUint64(b[24:], uint64(Highest))
 	binary.BigEndian.PutUint64(b[32:], math.Float64bits(1)) // ratio of integers to values
 	if c.total > 0 {
@@ -151,7 +151,7 @@ func (d *Decoder) AddTo(c *Counts, payload []byte) error {
 	if binary.BigEndian.Uint32(b) != hdrPlain || int64(binary.BigEndian.Uint32(b[4:])) != int64(len(b)-hdrHeader) {
 		return errHdr
 	}
-	if binary.BigEndian.Uint32(b[12:]) != Digits || binary.BigEndian.Uint64(b[16:]) != uint64(Lowest) ||
+	if binary.BigEndian.Uint32(b[12:]) != digits || binary.BigEndian.Uint64(b[16:]) != uint64(lowest) ||
 		binary.BigEndian.Uint64(b[24:]) != uint64(Highest) {
 		return errors.New("the histogram is not of redline's configuration")
 	}

@@ -148,7 +148,7 @@ func rank(percentile float64, total int64) int64 {
 // Histogram returns a copy of c as a histogram of hdrhistogram-go.
 func (c *Counts) Histogram() *hdrhistogram.Histogram {
 	s := &hdrhistogram.Snapshot{
-		LowestTrackableValue: Lowest, HighestTrackableValue: Highest, SignificantFigures: Digits,
+		LowestTrackableValue: lowest, HighestTrackableValue: Highest, SignificantFigures: digits,
 	}
 	if c.buckets != nil {
 		s.Counts = c.buckets[:]
@@ -159,8 +159,8 @@ func (c *Counts) Histogram() *hdrhistogram.Histogram {
 // CountsOf converts a histogram of the one configuration.
 func CountsOf(h *hdrhistogram.Histogram) (*Counts, error) {
 	s := h.Export()
-	if s.LowestTrackableValue != Lowest || s.HighestTrackableValue != Highest ||
-		s.SignificantFigures != Digits || len(s.Counts) != hdrCounts {
+	if s.LowestTrackableValue != lowest || s.HighestTrackableValue != Highest ||
+		s.SignificantFigures != digits || len(s.Counts) != hdrCounts {
 		return nil, errors.New("the histogram is not of the configuration of histogram.New")
 	}
 	return &Counts{buckets: (*[hdrCounts]int64)(s.Counts), total: h.TotalCount(), min: h.Min(), max: h.Max()}, nil

@@ -27,15 +27,15 @@ const (
 // is beyond any timeout, but in an open loop against a stalled target the latency may
 // be as long as the run. A histogram of this configuration takes about 220 KB.
 const (
-	Lowest  = int64(100)
+	lowest  = int64(100)
 	Highest = int64(time.Hour)
-	Digits  = 3
+	digits  = 3
 )
 
 // New returns an empty histogram of the one configuration. Its RecordValue refuses
 // values above Highest.
 func New() *hdrhistogram.Histogram {
-	return hdrhistogram.New(Lowest, Highest, Digits)
+	return hdrhistogram.New(lowest, Highest, digits)
 }
 
 // quantilesReported are the percentiles of Quantiles.

@@ -26,8 +26,8 @@ import (
 // length have nine decimals where other writers print three, so that spans
 // come back exactly.
 
-// MaxLogLine is the length of a line of the log, in bytes.
-const MaxLogLine = 1 << 20
+// maxLogLine is the length of a line of the log, in bytes.
+const maxLogLine = 1 << 20
 
 // LogHeader returns the lines above the first interval.
 func LogHeader(epoch time.Time) []byte {
@@ -55,8 +55,8 @@ func LogLine(e *Encoder, step string, kind Kind, s timebase.Span, c *Counts) ([]
 	}
 	line = append(line, '\n')
 	e.line = line
-	if len(line) > MaxLogLine {
-		return nil, fmt.Errorf("an interval of %d bytes, at most %d are allowed", len(line), MaxLogLine)
+	if len(line) > maxLogLine {
+		return nil, fmt.Errorf("an interval of %d bytes, at most %d are allowed", len(line), maxLogLine)
 	}
 	return line, nil
 }
@@ -95,7 +95,7 @@ var errHlogLine = errors.New("no interval line")
 
 // logReaders are kept because one is as large as the longest line, and a summary scans
 // the log once for each kind.
-var logReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, MaxLogLine) }}
+var logReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxLogLine) }}
 
 // ScanLog calls yield with each interval of a log, in the file's order, with the offset
 // of its payload and the payload, which is valid until yield returns. It holds one line
@@ -111,7 +111,7 @@ func ScanLog(r io.Reader, yield func(i Interval, offset int64, payload []byte) e
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, bufio.ErrBufferFull):
-			return fmt.Errorf("line %d is over %d bytes", number, MaxLogLine)
+			return fmt.Errorf("line %d is over %d bytes", number, maxLogLine)
 		case err != nil:
 			return err
 		}

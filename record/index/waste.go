@@ -246,7 +246,6 @@ func (s Scan) pages() float64 {
 func (s Scan) NeededBlocks() float64 {
 	blocks := s.depth() + s.Wanted/fanout + min(s.Wanted, s.pages())
 	if s.whole {
-		blocks = max(blocks, 0)
 		if p := s.pages(); !math.IsInf(p, 1) {
 			blocks = p
 		}
@@ -292,7 +291,11 @@ func (w Waste) Advise() Advice {
 func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool) {
 	planner := c.planner()
 	needed, most, waste, total := 0.0, 0.0, 0.0, root.Cost
-	var all []Waste
+	type excessive struct {
+		Scan
+		cost float64
+	}
+	var all []excessive
 	scans := Scans(root, rows, c)
 	for _, s := range scans {
 		needed += s.NeededBlocks()
@@ -306,7 +309,7 @@ func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool)
 		if s.Filter == "" && (len(s.SortKey) == 0 || !s.Limited) || excess <= 0 {
 			continue
 		}
-		all, waste = append(all, Waste{Scan: s, Needed: excess}), waste+excess
+		all, waste = append(all, excessive{s, excess}), waste+excess
 		if excess > most {
 			worst, most, ok = Waste{Scan: s}, excess, true
 		}
@@ -314,9 +317,9 @@ func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool)
 	if !ok {
 		return Waste{}, false
 	}
-	for _, w := range all {
-		if w.Node != worst.Node && Halves*w.Needed >= most {
-			worst.Also = append(worst.Also, w.Scan)
+	for _, e := range all {
+		if e.Node != worst.Node && Halves*e.cost >= most {
+			worst.Also = append(worst.Also, e.Scan)
 		}
 	}
 	worst.Blocks, worst.Needed = needed, max(0, total-waste)/total

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,29 @@ func Known(name string) (Info, bool) {
 	info, ok := catalogue()[name]
 	return info, ok
 }
+
+// Counts reports whether a series is a counter: whether its values are amounts per window.
+func Counts(s Series) bool {
+	_, unit, runtime := strings.Cut(s.Name, ":")
+	switch q := Label(s.Labels, "q"); {
+	case !runtime || !strings.HasPrefix(s.Name, "/"):
+		return catalogue()[s.Name].Counter
+	case q != "":
+		return q == "count" // of a histogram's events
+	}
+	return unit == "cpu-seconds" || cumulative()[s.Name]
+}
+
+// cumulative names the metrics of runtime/metrics that only grow, as this program's runtime
+// has them: the record does not hold their kind. One that only a newer runtime has counts
+// as a gauge.
+var cumulative = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, d := range metrics.All() {
+		names[d.Name] = d.Cumulative
+	}
+	return names
+})
 
 // Names returns the series of catalogue.txt, sorted. Those of runtime/metrics, which
 // depend on the target's Go, are not among them.

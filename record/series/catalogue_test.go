@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redline-go/redline/probe/ring"
+	"github.com/redline-go/redline/probe/sampler"
 )
 
 var update = flag.Bool("update", false, "write names.go from catalogue.txt")
@@ -95,6 +98,45 @@ func TestKnownRuntimeNames(t *testing.T) {
 	for _, name := range []string{"", "/no/unit", "made.up"} {
 		if _, ok := Known(name); ok {
 			t.Errorf("%q is known", name)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	for s, want := range map[Series]bool{
+		{Name: LoadRequests}:                                         true,
+		{Name: LoadInFlight}:                                         false,
+		{Name: LoadLatency, Labels: "q=p99"}:                         false,
+		{Name: "/gc/heap/allocs:bytes"}:                              true,
+		{Name: "/gc/heap/live:bytes"}:                                false,
+		{Name: "/gc/heap/allocs-by-size:bytes", Labels: "size=le64"}: true,
+		{Name: "/sched/latencies:seconds", Labels: "q=count"}:        true,
+		{Name: "/sched/latencies:seconds", Labels: "q=p99"}:          false,
+		{Name: "/process/cpu/user:cpu-seconds"}:                      true, // of the probe, in the runtime's style
+		{Name: "/cpu/classes/of/a/newer/runtime:cpu-seconds"}:        true,
+		{Name: "/of/a/newer/runtime:events"}:                         false, // its kind is not known
+		{Name: "unknown"}:                                            false,
+	} {
+		if got := Counts(s); got != want {
+			t.Errorf("%s{%s}: %v", s.Name, s.Labels, got)
+		}
+	}
+}
+
+// TestProbeAgrees: units and kinds that the record derives from the names of runtime/metrics
+// are those that the probe writes.
+func TestProbeAgrees(t *testing.T) {
+	units := map[ring.Unit]string{ring.One: "1", ring.Nanoseconds: "ns", ring.Bytes: "bytes"}
+	for _, c := range sampler.New().Columns() {
+		info, known := Known(c.Name)
+		if c.Labels == "q=count" || strings.HasPrefix(c.Labels, "size=") {
+			info.Unit = "1" // events, whatever is measured of them
+		}
+		if !known || units[c.Unit] != info.Unit {
+			t.Errorf("%s{%s} comes in %q, is recorded in %q, known: %v", c.Name, c.Labels, units[c.Unit], info.Unit, known)
+		}
+		if counts := Counts(Series{Name: c.Name, Labels: c.Labels}); counts != (c.Kind == ring.Cumulative) {
+			t.Errorf("%s{%s}: counter %v, but %v for the probe", c.Name, c.Labels, counts, !counts)
 		}
 	}
 }

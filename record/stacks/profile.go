@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/profiles"
+	"github.com/redline-go/redline/redact"
 )
 
 // Bounds on all profiles of one type that are read. A long run merges its own; a day of
@@ -27,6 +28,9 @@ const (
 
 // mergedAtOnce is how many parsed profiles are in memory while they are merged.
 const mergedAtOnce = 32
+
+// ErrNone says that no profile of a type was taken in the steady span.
+var ErrNone = errors.New("none in the steady span")
 
 // Profile is the merged profile of one type over the steady span.
 type Profile struct {
@@ -73,8 +77,7 @@ func cut(s *profile.Sample, value string) bool {
 // Read returns the merged profile of a type ("cpu", "allocs", "mutex", "block") over
 // Record.Judged, with the values of one sample type ("cpu", "alloc_space", "delay").
 // Profiles outside that span are left out. note gets a sentence if there are more than are
-// read; nil drops it. The error names the file that does not parse, or says that there is
-// none.
+// read; nil drops it. The error names the file that does not parse, or is ErrNone.
 func Read(rec *record.Record, typ, value string, note func(format string, args ...any)) (*Profile, error) {
 	merged, err := merge(rec, typ, note)
 	if err != nil {
@@ -85,7 +88,6 @@ func Read(rec *record.Record, typ, value string, note func(format string, args .
 
 func merge(rec *record.Record, typ string, note func(format string, args ...any)) (*profile.Profile, error) {
 	steady := rec.Judged()
-	var parsed []*profile.Profile
 	var listed []record.Profile
 	for _, l := range rec.Profiles(typ) {
 		if l.Span.To >= steady.From && l.Span.From <= steady.To {
@@ -97,40 +99,31 @@ func merge(rec *record.Record, typ string, note func(format string, args ...any)
 		note("%d of %d %s profiles left out, evenly over the run: %d of %d MB in all are read at most", left, len(listed),
 			typ, maxProfiles, MaxBytes>>20)
 	}
+	if len(picked) == 0 {
+		return nil, ErrNone
+	}
 	unpacked := int64(0)
-	for i, at := range picked {
-		l := listed[at]
+	return profiles.Sum(len(picked), mergedAtOnce, func(i int) (*profile.Profile, error) {
+		l := listed[picked[i]]
 		data, err := rec.ReadProfile(l)
 		if err != nil {
 			return nil, err
 		}
-		one, size, err := profiles.ParseSize(data)
+		one, size, err := redact.ParseProfile(data)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read %s: %w", rec.ProfilePath(l), err)
 		}
 		if unpacked += size; unpacked > maxUnpacked {
 			return nil, fmt.Errorf("unpacked they are larger than %d MB", maxUnpacked>>20)
 		}
-		// A few at a time: a long run has more of them than fit in memory parsed.
-		if parsed = append(parsed, one); len(parsed) < mergedAtOnce || i == len(picked)-1 {
-			continue
-		}
-		all, err := profile.Merge(parsed)
-		if err != nil {
-			return nil, err
-		}
-		parsed = append(parsed[:0], all)
-	}
-	if len(parsed) == 0 {
-		return nil, errors.New("none in the steady span")
-	}
-	return profile.Merge(parsed)
+		return one, nil
+	})
 }
 
 // Flatten turns a parsed profile into stacks with the values of one sample type. The
 // error says that the profile has no such type, or holds more than fits in memory.
 func Flatten(from *profile.Profile, value string) (*Profile, error) {
-	at, count := -1, 0
+	at := -1
 	for i, t := range from.SampleType {
 		if t.Type == value {
 			at = i
@@ -151,7 +144,7 @@ func Flatten(from *profile.Profile, value string) (*Profile, error) {
 		if at >= len(s.Value) || s.Value[at] <= 0 {
 			continue
 		}
-		sample := Sample{Value: s.Value[at], Count: s.Value[count], Cut: cut(s, value)}
+		sample := Sample{Value: s.Value[at], Count: s.Value[0], Cut: cut(s, value)}
 		sample.Stack, sample.Inlined = frames(s)
 		if held += len(sample.Stack); held > maxFrames {
 			return nil, fmt.Errorf("profile: stacks of more than %d frames in sum", maxFrames)

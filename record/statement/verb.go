@@ -20,13 +20,29 @@ func Verb(text string) string {
 
 // Writes reports whether a statement changes rows, judging by its verb: a SELECT of a
 // function that writes counts as a read.
-func Writes(text string) bool {
-	switch Verb(text) {
-	case "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE":
-		return true
+func Writes(text string) bool { return Change(text) != "" }
+
+// Change returns the verb by which a statement changes rows, in upper case; "" if it changes
+// none. After WITH it is the first that changes any, be it that of a table expression or of
+// the statement behind them.
+func Change(text string) string {
+	verb := Verb(text)
+	if verb == "WITH" {
+		if m := changesWithin.FindStringSubmatch(Normal(text)); m != nil {
+			verb = strings.ToUpper(m[1])
+		}
 	}
-	return false
+	switch verb {
+	case "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE":
+		return verb
+	}
+	return ""
 }
+
+// changesWithin is a verb where a statement begins after WITH: at the bracket of a table
+// expression, or behind the last of them. FOR UPDATE is at neither, and a call of replace()
+// has no blank behind its name.
+var changesWithin = regexp.MustCompile(`(?:\(|\) )(insert|update|delete|merge|replace) `)
 
 // Table returns the table that a statement is about, in the normal form: the first name after FROM, INTO,
 // UPDATE or JOIN; "" if there is none.

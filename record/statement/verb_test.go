@@ -21,6 +21,24 @@ func TestVerb(t *testing.T) {
 	}
 }
 
+func TestChange(t *testing.T) {
+	for text, want := range map[string]string{
+		"WITH gone AS (DELETE FROM orders WHERE id = $1 RETURNING *) INSERT INTO archive SELECT * FROM gone":  "DELETE",
+		"with a as (select 1), b as materialized (\n\tinsert into c values (1) returning id) select * from b": "INSERT",
+		"WITH old AS (SELECT id FROM orders WHERE n = 1) UPDATE orders SET n = 2 FROM old":                    "UPDATE",
+		"WITH RECURSIVE t(n) AS (VALUES (1)) MERGE INTO x USING t ON x.n = t.n WHEN MATCHED THEN DELETE":      "MERGE",
+		"WITH a AS (SELECT 1) SELECT * FROM a WHERE note = '(delete from orders)'":                            "",
+		"WITH a AS (SELECT replace (b, 'x', 'y') AS b FROM c FOR UPDATE) SELECT b FROM a":                     "",
+		"SELECT * FROM orders FOR UPDATE": "",
+		"update orders set n = 1":         "UPDATE",
+		"":                                "",
+	} {
+		if got := Change(text); got != want || Writes(text) != (want != "") {
+			t.Errorf("%s: %q, writes %v; want %q", text, got, Writes(text), want)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	for text, want := range map[string]string{
 		`SELECT * FROM "Orders" WHERE id = $1`:                       "Orders",

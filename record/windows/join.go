@@ -1,12 +1,6 @@
 package windows
 
-import (
-	"runtime/metrics"
-	"strings"
-	"sync"
-
-	"github.com/redline-go/redline/record/series"
-)
+import "github.com/redline-go/redline/record/series"
 
 // joining is how several windows of a series become one.
 type joining uint8
@@ -26,36 +20,17 @@ const (
 
 // joiningOf returns how windows of a series are joined.
 func joiningOf(s series.Series) joining {
+	info, _ := series.Known(s.Name)
 	switch q := series.Label(s.Labels, "q"); {
+	case series.Counts(s):
+		return joinSum
 	case q == "p50":
 		return joinMean
-	case q != "":
+	case q != "" || info.Most:
 		return joinMost
-	}
-	info, known := series.Known(s.Name)
-	switch {
-	case known && info.Counter:
-		return joinSum
-	case info.Most:
-		return joinMost
-	case strings.HasPrefix(s.Name, "/") && cumulative()[s.Name]:
-		return joinSum
 	}
 	return joinLast
 }
-
-// cumulative names the metrics of this program's runtime that only rise, which
-// are recorded as counters. A metric that only a newer runtime has counts as a
-// gauge.
-var cumulative = sync.OnceValue(func() map[string]bool {
-	names := map[string]bool{}
-	for _, d := range metrics.All() {
-		if d.Cumulative {
-			names[d.Name] = true
-		}
-	}
-	return names
-})
 
 // join adds a later value b, of nb windows, to a, of na windows.
 func (j joining) join(a float64, na uint16, b float64, nb uint16) (float64, uint16) {

@@ -98,3 +98,25 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestJoining: windows of a counter are added up, whoever named it; of the others the rule
+// follows from the quantile and the catalogue.
+func TestJoining(t *testing.T) {
+	for of, want := range map[series.Series]joining{
+		{Name: series.LoadRequests}:                                    joinSum,
+		{Name: series.LoadInFlight}:                                    joinLast,
+		{Name: series.LoadLatency, Labels: "q=p50"}:                    joinMean,
+		{Name: series.LoadLatency, Labels: "q=p99"}:                    joinMost,
+		{Name: series.SocketsAcceptQueue, Labels: "listen=:80"}:        joinMost,
+		{Name: "/gc/heap/live:bytes"}:                                  joinLast,
+		{Name: "/gc/heap/allocs:bytes"}:                                joinSum,
+		{Name: "/process/cpu/user:cpu-seconds"}:                        joinSum,
+		{Name: "/sched/latencies:seconds", Labels: "q=count"}:          joinSum,
+		{Name: "/sched/latencies:seconds", Labels: "q=max"}:            joinMost,
+		{Name: "/gc/heap/allocs-by-size:bytes", Labels: "size=le4096"}: joinSum,
+	} {
+		if got := joiningOf(of); got != want {
+			t.Errorf("%s{%s}: %d, want %d", of.Name, of.Labels, got, want)
+		}
+	}
+}

@@ -228,7 +228,7 @@ func batched(p *diagnose.Pass, text string) string {
 			"prepared once: %s", statement.Brief(text))
 	}
 	const instead = ", in one transaction, instead of: "
-	switch statement.Verb(text) {
+	switch statement.Change(text) {
 	case "DELETE":
 		return "Delete all rows with one statement (" + onlyKeys(p) + ")" + instead + statement.Brief(text)
 	case "UPDATE":

@@ -1,4 +1,4 @@
-package profiles
+package redact
 
 import (
 	"bytes"
@@ -25,8 +25,15 @@ func TestProfileBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Close()
-		if _, err := Parse(bomb.Bytes()); err == nil || !strings.Contains(err.Error(), "more than") {
+		if _, _, err := ParseProfile(bomb.Bytes()); err == nil || !strings.Contains(err.Error(), "more than") {
 			t.Errorf("%s: %v", name, err)
+		}
+		if name != "samples" {
+			continue
+		}
+		// The redactor is the first to read a profile of a target.
+		if n := testing.AllocsPerRun(1, func() { New().Profile(bomb.Bytes()) }); n > 10_000 {
+			t.Errorf("the redactor made %.0f objects of %d bytes", n, bomb.Len())
 		}
 	}
 }

@@ -1,19 +1,52 @@
-package profiles
+package redact
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 
+	"github.com/google/pprof/profile"               // the format's own reader
 	"google.golang.org/protobuf/encoding/protowire" // walks a message without making anything of it
 )
 
 // Bounds on a profile's contents, because the parser turns a message of two bytes into a
 // few hundred: 64 MB of empty samples would become 6 GB. The profile of a minute of a
-// large service has some 20,000 samples and 30,000 locations; one with 100,000 stacks
-// that each end in a different function has 600,000 messages.
+// large service has below 2 MB unpacked, some 20,000 samples and 30,000 locations; one with
+// 100,000 stacks that each end in a different function has 600,000 messages.
 const (
+	maxUnpacked        = 64 << 20  // bytes
 	maxProfileMessages = 1_000_000 // samples, locations, their lines, functions, mappings, labels and strings
 	maxProfileNumbers  = 4_000_000 // references to locations, and values
 )
+
+// ParseProfile reads a pprof file, gzipped or not, within bounds, and returns its unpacked
+// size in bytes. It unpacks within the bound before it parses: profile.Parse would unpack
+// any size that a hostile file claims.
+//
+// The bounds are here because the redactor is the first to parse a profile of a target,
+// and imports no package of redline's that could hold them.
+func ParseProfile(data []byte) (p *profile.Profile, size int64, err error) {
+	if gzipped(data) {
+		unpacked, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, 0, fmt.Errorf("unpack: %w", err)
+		}
+		if data, err = io.ReadAll(io.LimitReader(unpacked, maxUnpacked+1)); err != nil {
+			return nil, 0, fmt.Errorf("unpack: %w", err)
+		}
+	}
+	if len(data) > maxUnpacked {
+		return nil, 0, fmt.Errorf("larger than %d bytes unpacked", maxUnpacked)
+	}
+	if err := boundProfile(data); err != nil {
+		return nil, 0, err
+	}
+	p, err = profile.ParseUncompressed(data)
+	return p, int64(len(data)), err
+}
+
+func gzipped(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 
 // Fields of https://github.com/google/pprof/blob/main/proto/profile.proto.
 const (
