@@ -2,6 +2,7 @@ package anatomy_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"runtime/trace"
 	"strings"
@@ -63,5 +64,64 @@ func TestOperationsLabelWaits(t *testing.T) {
 	}
 	if one.RunningNS+one.QueuedNS < int64(500*time.Microsecond) {
 		t.Errorf("time on a CPU within an operation: %+v", one)
+	}
+}
+
+// deep calls wait below more frames than a trace records.
+//
+//go:noinline
+func deep(layers int, wait func()) {
+	if layers == 0 {
+		wait()
+		return
+	}
+	deep(layers-1, wait)
+}
+
+// TestCutWaitsKeepTheirOperation: of a wait below many layers, the trace shows neither who began it nor in which goroutine. The
+// operations that it lies within keep the waits of different callers apart.
+func TestCutWaitsKeepTheirOperation(t *testing.T) {
+	ctx := context.Background()
+	wait := func(begin, end string) func() {
+		return func() {
+			trace.Log(ctx, operation.Log, begin)
+			time.Sleep(2 * time.Millisecond)
+			trace.Log(ctx, operation.Log, end)
+		}
+	}
+	v := serve(t, func(http.ResponseWriter, *http.Request) {
+		done := make(chan struct{})
+		go func() {
+			deep(200, wait("b 1 7 1", "e 7 1"))
+			deep(200, wait("b 2 9 2", "e 9 2"))
+			deep(2, wait("b 3 5 3", "e 5 3"))
+			close(done)
+		}()
+		<-done
+	}, nil)
+	a, _ := v.dissect(v.capture(func() {
+		closedLoop(t, 1, 20, func(c *http.Client, _ int) error {
+			resp, err := c.Get(v.url())
+			if err == nil {
+				err = resp.Body.Close()
+			}
+			return err
+		})
+	}))
+	type within struct {
+		cut       bool
+		operation int
+	}
+	times := map[within]float64{}
+	for _, p := range a.All {
+		for _, c := range p.Behind {
+			if l := c.Links[len(c.Links)-1]; l.State == breakdown.StateSleep {
+				times[within{l.Cut, l.Operation}] += l.Times
+			}
+		}
+	}
+	want := map[within]float64{{true, 7}: 1, {true, 9}: 1, {false, 0}: 1}
+	if !maps.Equal(times, want) {
+		t.Errorf("sleeps per request: %v, want %v", times, want)
 	}
 }

@@ -119,7 +119,8 @@ func (a *Requests) links(id goroutines.ChainID, stacks bool) []breakdown.Link {
 		links[i] = breakdown.Link{Goroutine: a.Stacks.Names[l.Entry], Request: l.Request,
 			State: interned.States[l.State], Site: a.Stacks.Names[l.Site]}
 		if stacks && (i == len(ids)-1 || l.Path != 0) {
-			links[i].Stack = a.Stacks.Info(a.Chains.Stacks[id]).Frames
+			info := a.Stacks.Info(a.Chains.Stacks[id])
+			links[i].Stack, links[i].Cut, links[i].Operation = info.Frames, info.Cut, info.Operation
 		}
 	}
 	return links

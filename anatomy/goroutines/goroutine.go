@@ -96,7 +96,7 @@ func (g *Goroutine) Stay(t trace.Time, e Ended, f *Follower) {
 // Enter closes the current segment at t and opens one in a new state.
 func (g *Goroutine) Enter(s interned.State, stack interned.Stack, e Ended, t trace.Time, f *Follower) {
 	g.Stay(t, e, f)
-	g.State, g.Stack, g.since = s, stack, t
+	g.State, g.Stack, g.since = s, f.Stacks.Within(stack, int(g.doingFor())), t
 }
 
 // doing returns the state of the goroutine's current stretch, and its stack if it has one.

@@ -31,10 +31,14 @@ type Info struct {
 	Class  server.Class
 	Server server.Kind
 	sync   site.Sync
-	Closes bool   // it closes a channel of gRPC's workers
-	Hands  bool   // it passes a call to one
-	Entry  Name   // the function in which its goroutine began; 0 if the stack is truncated
-	Waits  *Ender // of the function that waits
+	Closes bool // it closes a channel of gRPC's workers
+	Hands  bool // it passes a call to one
+	Entry  Name // the function in which its goroutine began; 0 if the stack is truncated
+	Cut    bool // the runtime recorded only its innermost frames
+	// Operation is the one that a cut stack lies within, the innermost: whoever asked for it is among the frames that are lost.
+	// 0 is none, or a whole stack.
+	Operation int
+	Waits     *Ender // of the function that waits
 }
 
 // Ender is the only goroutine that ended the waits of requests in one function.
@@ -70,6 +74,7 @@ type Stacks struct {
 	Trace   int                   // the one being read, from 1
 	enders  map[string]*Ender     // by the function that waits
 	all     []Info
+	within  map[withinKey]Stack
 	key     []byte // scratch
 }
 
@@ -77,7 +82,7 @@ type Stacks struct {
 func New(own site.Ownership) *Stacks {
 	return &Stacks{Own: own, stops: map[stopKey]Stack{}, content: map[string]Stack{}, Names: []string{""},
 		nameIDs: map[string]Name{"": 0}, called: map[Name]Name{}, Entries: map[string]code.Frame{}, enders: map[string]*Ender{},
-		all: []Info{{Class: server.ClassNone, Waits: &Ender{}}}}
+		within: map[withinKey]Stack{}, all: []Info{{Class: server.ClassNone, Waits: &Ender{}}}}
 }
 
 // NextTrace forgets the handles of the last trace and the tables they keep alive.
@@ -158,7 +163,7 @@ func (s *Stacks) keep(frames []code.Frame) Stack {
 	if id, ok := s.content[string(s.key)]; ok {
 		return id
 	}
-	whole := len(frames) < server.TraceDepth
+	deep := len(frames) >= server.Deep
 	frames = code.Plain(frames)
 	id := Stack(len(s.all))
 	s.content[string(s.key)] = id
@@ -168,18 +173,43 @@ func (s *Stacks) keep(frames []code.Frame) Stack {
 	info.Closes, info.Hands = server.WakesWorker(frames)
 	info.SiteID = s.name(info.Site)
 	info.Path = s.path(frames)
-	if whole {
-		if began, ok := site.Began(frames); ok {
+	if began, ok := site.Began(frames); ok {
+		_, known := s.Entries[began.Function]
+		if info.Cut = deep && !known; !info.Cut {
 			info.Entry = s.name(began.Function)
-			if _, ok := s.Entries[began.Function]; !ok {
-				s.Entries[began.Function] = began
-			}
+		}
+		if !known && !deep {
+			s.Entries[began.Function] = began
 		}
 	}
 	info.Waits = s.ender(frames, info.Site)
 	info.Frames = frames[:min(len(frames), maxFrames):min(len(frames), maxFrames)]
 	s.all = append(s.all, info)
 	return id
+}
+
+// withinKey is a cut stack within an operation.
+type withinKey struct {
+	stack     Stack
+	operation int
+}
+
+// Within returns the number of a stack for a goroutine that is within an operation. A cut stack has one for each operation, because
+// calls that different functions ask for look alike without their outermost frames.
+func (s *Stacks) Within(id Stack, operation int) Stack {
+	if operation == 0 || !s.all[id].Cut || s.all[id].Operation != 0 {
+		return id
+	}
+	key := withinKey{id, operation}
+	if known, ok := s.within[key]; ok {
+		return known
+	}
+	info := s.all[id]
+	info.Operation = operation
+	info.Path = s.name(s.Names[info.Path] + "within " + strconv.Itoa(operation))
+	s.within[key] = Stack(len(s.all))
+	s.all = append(s.all, info)
+	return s.within[key]
 }
 
 // path numbers the target's own frames of a stack.

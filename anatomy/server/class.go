@@ -21,9 +21,13 @@ const (
 	peek            = "bufio.(*Reader).Peek"
 )
 
-// TraceDepth is the number of frames that the runtime records at most: a stack of that
-// length may have lost its outermost frames.
+// TraceDepth is the number of frames that the runtime records at most.
 const TraceDepth = 128
+
+// Deep is the number of frames from which a stack may have lost its outermost ones. It is less than TraceDepth, because the bound
+// counts the wrappers that the compiler makes too, and the trace leaves those out: layers of an SDK that call each other through
+// interfaces were cut at 121.
+const Deep = 100
 
 // Class is the part of serving that a stack belongs to.
 type Class uint8
@@ -70,7 +74,7 @@ func classifyHTTP(frames []code.Frame) Class {
 	}
 	has := func(function string) bool { _, ok := at[function]; return ok }
 	switch {
-	case serve < 0 && len(frames) >= TraceDepth:
+	case serve < 0 && len(frames) >= Deep:
 		return ClassDeep
 	case serve < 0:
 		return ClassForeign

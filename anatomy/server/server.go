@@ -74,10 +74,8 @@ func Classify(frames []code.Frame) (Class, Kind) {
 			return classifyWorker(frames[:i]), GRPC
 		}
 	}
-	if outermost := frames[len(frames)-1].Function; len(frames) < TraceDepth {
-		if s, single := OfEntry(outermost); single {
-			return ClassStream, s
-		}
+	if s, single := OfEntry(frames[len(frames)-1].Function); single {
+		return ClassStream, s
 	}
 	k := classifyHTTP(frames)
 	if k == ClassForeign || k == ClassDeep {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/operation"
 )
 
 // oneWay is the part of the whole stacks with a function that must come to it one way for this to be
@@ -99,4 +101,92 @@ func common(all []outer) (way []code.Frame, known bool) {
 		}
 		way = append(way, Heaviest(lines, CompareFrames))
 	}
+}
+
+// completed returns an anatomy whose cut stacks have the frames that the runtime did not record, where a hook saw them. A client
+// with many layers, such as an SDK for a cloud's API, can fill a whole stack of the trace with its own frames. The wait then
+// seems to be nobody's. The hooks take the outer end of the stack of whoever asks for an operation. If several functions ask
+// for it, only what their stacks have in common is added.
+func (p *Run) completed(a *breakdown.Anatomy) *breakdown.Anatomy {
+	if a == nil {
+		return nil
+	}
+	ops := p.Operations()
+	if ops == nil {
+		return a
+	}
+	callers := make(map[int][]operation.Caller, len(ops.Operations))
+	for _, o := range ops.Operations {
+		callers[o.ID] = o.Callers
+	}
+	out := *a
+	for _, parts := range []*[]breakdown.Part{&out.All, &out.Median, &out.Tail} {
+		*parts = slices.Clone(*parts)
+		for i := range *parts {
+			part := &(*parts)[i]
+			if part.Cut {
+				part.Stack = whole(part.Stack, callers[part.Operation])
+			}
+			part.Behind = wholeChains(part.Behind, callers)
+		}
+	}
+	return &out
+}
+
+// wholeChains returns chains with the cut stacks of their links completed.
+func wholeChains(chains []breakdown.Chain, callers map[int][]operation.Caller) []breakdown.Chain {
+	chains = slices.Clone(chains)
+	for i := range chains {
+		if !slices.ContainsFunc(chains[i].Links, func(l breakdown.Link) bool { return l.Cut }) {
+			continue
+		}
+		chains[i].Links = slices.Clone(chains[i].Links)
+		for j := range chains[i].Links {
+			if l := &chains[i].Links[j]; l.Cut {
+				l.Stack = whole(l.Stack, callers[l.Operation])
+			}
+		}
+	}
+	return chains
+}
+
+// whole returns a cut stack with the outer frames that those who ask for its operation have in common.
+func whole(stack []code.Frame, callers []operation.Caller) []code.Frame {
+	if len(stack) == 0 {
+		return stack
+	}
+	// The last frame that is left distinguishes callers whose stacks the hooks kept whole.
+	last := stack[len(stack)-1]
+	if left := having(callers, last); len(left) > 0 {
+		callers = left
+	}
+	var lost []outer
+	for _, c := range callers {
+		lost = append(lost, outer{lacks(stack, c.Stack), float64(c.Sampled)})
+	}
+	way, _ := common(lost)
+	return slices.Concat(stack, way)
+}
+
+// having returns the callers with a frame on their stacks.
+func having(callers []operation.Caller, f code.Frame) (list []operation.Caller) {
+	for _, c := range callers {
+		if slices.Contains(c.Stack, f) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// lacks returns the outer frames of a caller's stack, outermost first, up to the first that the cut stack has too.
+func lacks(stack, caller []code.Frame) (frames []code.Frame) {
+	for _, f := range slices.Backward(caller) {
+		if slices.Contains(stack, f) {
+			break
+		}
+		if f.Function != "runtime.goexit" {
+			frames = append(frames, f)
+		}
+	}
+	return frames
 }

@@ -44,7 +44,8 @@ type Run struct {
 
 // New returns the tables of a record; a is nil if no trace was analysed.
 func New(rec *record.Record, a *breakdown.Anatomy) *Run {
-	p := &Run{Record: rec, Anatomy: served(a), profiles: map[string]*Memo[*Profile]{}}
+	p := &Run{Record: rec, profiles: map[string]*Memo[*Profile]{}}
+	p.Anatomy = p.completed(served(a))
 	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers(), Keeps: p.keeps()})
 	p.Anatomy, p.nesting = p.sent(p.Anatomy)
 	p.Stacks.Relays, p.Stacks.Logged = p.relays(), callstack.LinesOf(p.Sources().Logged)
