@@ -107,34 +107,65 @@ func (s Scan) Advise() Advice {
 		d.rest = sort
 	}
 	s.addPartial(&d, nulls)
-	if len(d.keys()) == 0 {
-		s.addAlternatives(&d, alternatives)
+	for _, c := range alternatives {
+		if len(d.keys()) > 0 && !s.selectsMore(c, d) {
+			continue
+		}
+		if why := s.alternatives(c); why != "" {
+			d = design{why: append(d.why, why)}
+			break
+		}
 	}
 	return s.finish(d)
 }
 
-// addAlternatives advises an index for each side of an OR: the planner combines them (BitmapOr), and one for
-// both sides serves neither.
-func (s Scan) addAlternatives(d *design, list []condition) {
-	for _, c := range list {
-		var texts []string
-		for _, side := range c.sides {
-			if side.column == "" || side.op != equal && side.op != ranged {
-				texts = nil
-				break
-			}
-			text := fmt.Sprintf("CREATE INDEX ON %s (%s)", quote(s.Node.Relation), quote(side.column))
-			if s.leading(side.column) == "" && !slices.Contains(texts, text) {
-				texts = append(texts, text)
-			}
+// rangePart is the part of the rows that the planner expects between two values that it does not know (selfuncs.h,
+// DEFAULT_RANGE_INEQ_SEL).
+const rangePart = 0.005
+
+// selectsMore reports whether the sides of an OR together select at most half of the rows that a design's keys do, by the planner's
+// statistics.
+func (s Scan) selectsMore(c condition, d design) bool {
+	sides := 0.0
+	for _, side := range c.sides {
+		part, known := s.part(side.column)
+		if !known || side.op != equal {
+			return false
 		}
-		if len(texts) > 0 {
-			d.why = append(d.why, fmt.Sprintf("Each side of the OR needs its own index; the planner combines them "+
-				"(BitmapOr): %s.",
-				strings.Join(texts, "; ")))
-			return
+		sides += part
+	}
+	all := 1.0
+	for _, k := range d.equal {
+		part, known := s.part(k.column)
+		if !known {
+			return false
+		}
+		all *= part
+	}
+	if len(d.rest) > 0 {
+		all *= rangePart
+	}
+	return sides*Halves <= all
+}
+
+// alternatives advises an index for each side of an OR: the planner combines them (BitmapOr), and one for
+// both sides serves neither. "" if a side is no column, or none lacks an index.
+func (s Scan) alternatives(c condition) string {
+	name, _ := s.names()
+	var texts []string
+	for _, side := range c.sides {
+		if side.column == "" || side.op != equal && side.op != ranged {
+			return ""
+		}
+		text := fmt.Sprintf("CREATE INDEX ON %s (%s)", name, quote(side.column))
+		if s.leading(side.column) == "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
 		}
 	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Each side of the OR needs its own index; the planner combines them (BitmapOr): %s.", strings.Join(texts, "; "))
 }
 
 func (d *design) addKey(to *[]key, k key) {

@@ -171,6 +171,10 @@ func (s Scan) unused(index database.Index) (why []string) {
 		return []string{fmt.Sprintf("The plan already reads %s: the extra rows come from other conditions or row versions, "+
 			"which its keys do not cover.", index.Name)}
 	}
+	if part, known := s.part(index.Keys[0].Column); known && len(index.Keys) == 1 && index.Predicate == "" && s.dearer(part) {
+		return []string{fmt.Sprintf("%s does not help: one value of %s is in %.0f %% of the rows.", index.Name, quote(index.Keys[0].Column),
+			100*part)}
+	}
 	why = []string{fmt.Sprintf("The index exists: %s, but this plan does not read it.", index.Definition)}
 	if s.stale() {
 		return append(why, fmt.Sprintf("The planner's statistics are stale: run ANALYZE %s.", quote(s.Node.Relation)))
@@ -256,17 +260,29 @@ func (s Scan) unselective(d design) (fraction float64, column string) {
 	if s.Table == nil || len(d.equal) != 1 || len(d.rest) > 0 || len(d.where) > 0 || d.equal[0].column == "" {
 		return 0, ""
 	}
-	for _, c := range s.Table.Columns {
-		if c.Name != d.equal[0].column || !c.Known || !(c.Distinct > 0) || s.Table.Rows <= 0 {
-			continue
-		}
-		fraction = (1 - c.Nulls) / c.Distinct
-		if rows := fraction * s.Table.Rows; min(rows,
-			s.pages())*defaults.RandomPage > s.pages()*defaults.SeqPage+s.Table.Rows*defaults.Tuple && s.Wanted > rows/Halves {
-			return fraction, c.Name
-		}
+	column = d.equal[0].column
+	if part, known := s.part(column); known && s.dearer(part) && s.Wanted > part*s.Table.Rows/Halves {
+		return part, column
 	}
 	return 0, ""
+}
+
+// part returns the part of a table's rows that has one value of a column, on average, by the planner's statistics.
+func (s Scan) part(column string) (part float64, known bool) {
+	if s.Table == nil || column == "" || s.Table.Rows <= 0 {
+		return 0, false
+	}
+	for _, c := range s.Table.Columns {
+		if c.Name == column && c.Known && c.Distinct > 0 {
+			return (1 - c.Nulls) / c.Distinct, true
+		}
+	}
+	return 0, false
+}
+
+// dearer reports whether reading a part of the table's rows by an index costs more than reading all of them, in the planner's units.
+func (s Scan) dearer(part float64) bool {
+	return min(part*s.Table.Rows, s.pages())*defaults.RandomPage > s.pages()*defaults.SeqPage+s.Table.Rows*defaults.Tuple
 }
 
 // References advises the indexes that deleting rows of a table needs, because each

@@ -164,6 +164,31 @@ func TestExistingIndex(t *testing.T) {
 	}
 }
 
+// TestSelectiveSides: the sides of an OR that select few rows come before an equality that nearly all rows meet, whose index does not
+// help; otherwise after it.
+func TestSelectiveSides(t *testing.T) {
+	const filter = "((COALESCE(due, at) > $2) AND (status = $4) AND ((source = $1) OR (target = $1)))"
+	transfers := table("t", btree("t_status", "status"))
+	transfers.Schema = "bank"
+	column := func(name string, distinct float64) database.Column {
+		return database.Column{Name: name, Type: "text", Distinct: distinct, Known: true}
+	}
+	transfers.Columns = []database.Column{column("status", 1), column("source", 2000), column("target", 2000)}
+	const both = "(BitmapOr): CREATE INDEX ON bank.t (source); CREATE INDEX ON bank.t (target)."
+	if a := adviseOn(t, seq(filter), 1, transfers); a.Create != "" || !strings.HasSuffix(a.String(), both) {
+		t.Errorf("of two selective sides: %s", a)
+	}
+	transfers.Columns[0].Distinct = 1e6
+	if a := adviseOn(t, seq(filter), 1, transfers); !strings.Contains(a.String(), "The index exists") {
+		t.Errorf("of a selective equality: %s", a)
+	}
+	transfers.Columns[0].Distinct = 1
+	a := adviseOn(t, seq("(status = $1)"), 1, transfers)
+	if want := "t_status does not help: one value of status is in 100 % of the rows."; a.String() != want {
+		t.Errorf("of an equality that all rows meet: %s, want %s", a, want)
+	}
+}
+
 // An index that has the order wanted is not said to lack it: its extra rows are the matter.
 func TestIndexesThatDoNotServe(t *testing.T) {
 	const both = "((uid = $1) AND (kind = $2))"
