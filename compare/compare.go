@@ -86,12 +86,18 @@ func Runs(a, b *record.Record) Comparison {
 		}
 		out.Metrics = append(out.Metrics, reported)
 	}
-	costA, eachA := functions(a)
-	costB, eachB := functions(b)
+	var costs [2]map[string]float64
+	var each [2]float64
+	for side, r := range []*record.Record{a, b} {
+		var err error
+		if costs[side], each[side], err = functions(r); err != nil {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("the CPU profile of %s cannot be read: %v", r.Dir, err))
+		}
+	}
 	meanA, tailA := parts(a)
 	meanB, tailB := parts(b)
 	out.Parts, out.Tail = most(changes(meanA, meanB)), most(changes(tailA, tailB))
-	out.Functions = most(sampled(changes(costA, costB), eachA, eachB))
+	out.Functions = most(sampled(changes(costs[0], costs[1]), each))
 	return out
 }
 

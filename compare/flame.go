@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/redline-go/redline/record"
@@ -33,9 +32,8 @@ type Frame struct {
 // Bounds of the tree: deeper stacks are cut, and frames below the least share of
 // both runs are too narrow to be seen.
 const (
-	deepestFrame  = 200
-	leastFrame    = 0.0005
-	threeStandard = 3
+	deepestFrame = 200
+	leastFrame   = 0.0005
 )
 
 // Profiles puts the CPU profiles of two runs into one tree. A run without
@@ -97,13 +95,10 @@ func (f *Frame) prune(least [2]float64) {
 
 // difference returns by how much a frame's cost differs, as a part of the larger
 // one: +1 is new in the second run, -1 is gone from it; 0 is no more than sampling
-// alone makes, because counts of samples have their own size as variance.
+// alone makes.
 func (f *Flame) difference(of *Frame) float64 {
 	a, b := of.Cost[0], of.Cost[1]
-	if of == f.Root { // counted, not sampled
-		return (b - a) / max(a, b)
-	}
-	if math.Abs(b-a) < threeStandard*math.Sqrt(a*f.Each[0]+b*f.Each[1]) {
+	if of != f.Root && sampling(a, b, f.Each) { // the root is counted, not sampled
 		return 0
 	}
 	return (b - a) / max(a, b)

@@ -87,27 +87,31 @@ func byPlace(list []breakdown.Part) map[string]float64 {
 }
 
 // functions returns the service's CPU per request by function, each function's
-// own, in ns, and the weight of one sample of the profile.
-func functions(r *record.Record) (costs map[string]float64, each float64) {
+// own, in ns, and the weight of one sample of the profile. The error says that there is a profile
+// which cannot be read.
+func functions(r *record.Record) (costs map[string]float64, each float64, err error) {
 	cpu, _ := series.Sum(cpuWindows(r))
 	requests, _ := series.Sum(served(r))
 	costs = map[string]float64{}
-	self, _, samples := stacks.Functions(r)
+	self, _, samples, err := stacks.Functions(r)
 	if !(cpu > 0 && requests > 0) || samples == 0 {
-		return costs, 0
+		return costs, 0, err
 	}
 	for name, share := range self {
 		costs[name] = share * cpu / requests
 	}
-	return costs, cpu / requests / float64(samples)
+	return costs, cpu / requests / float64(samples), err
 }
 
-// sampled drops changes that sampling alone makes: counts of samples have their
-// own size as variance (Poisson), and a change must exceed three standard errors.
-func sampled(list []verify.Change, eachA, eachB float64) []verify.Change {
-	return slices.DeleteFunc(list, func(c verify.Change) bool {
-		return math.Abs(c.B-c.A) < 3*math.Sqrt(c.A*eachA+c.B*eachB)
-	})
+// sampled drops changes that sampling alone makes.
+func sampled(list []verify.Change, each [2]float64) []verify.Change {
+	return slices.DeleteFunc(list, func(c verify.Change) bool { return sampling(c.A, c.B, each) })
+}
+
+// sampling reports whether two costs differ by less than three standard errors, where one sample
+// weighs each: counts of samples have their own size as variance (Poisson).
+func sampling(a, b float64, each [2]float64) bool {
+	return math.Abs(b-a) < 3*math.Sqrt(a*each[0]+b*each[1])
 }
 
 // changes returns the places whose cost differs most.

@@ -100,18 +100,24 @@ func (w Windows) growth(rate float64) (mean, growth float64) {
 // shift returns the window at which the level of the median latency shifts, and the
 // size of the shift as a part of the lower level; 0 if there is none.
 func (w Windows) shift() (at int, by float64) {
-	present := slices.DeleteFunc(slices.Clone(w.P50), math.IsNaN)
+	var present []float64
+	var windows []int // of those
+	for i, v := range w.P50 {
+		if !math.IsNaN(v) {
+			present, windows = append(present, v), append(windows, i)
+		}
+	}
 	if len(present) < fewWindows {
 		return 0, 0
 	}
-	at, p := stat.ChangePoint(present)
-	if p > shiftP || at == 0 {
+	first, p := stat.ChangePoint(present)
+	if p > shiftP || first == 0 {
 		return 0, 0
 	}
-	before, after := stat.Median(present[:at]), stat.Median(present[at:])
+	before, after := stat.Median(present[:first]), stat.Median(present[first:])
 	lower := min(before, after)
 	if lower <= 0 {
 		return 0, 0
 	}
-	return at, math.Abs(after-before) / lower
+	return windows[first], math.Abs(after-before) / lower
 }

@@ -1,6 +1,7 @@
 package knee
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ const widest = 0.25
 // Decide returns the answer from a session's steps. ended is why the session ended
 // early, empty if it was complete; interrupted is set if a person ended it.
 func Decide(h Header, steps []Step, ended string, interrupted bool) *Answer {
-	a := &Answer{Schema: Schema, State: Found, Header: h, Steps: Undisturbed(steps), Warnings: []string{}}
+	a := &Answer{Schema: Schema, State: Found, Header: h, Steps: undisturbed(steps), Warnings: []string{}}
 	for _, s := range a.Steps {
 		a.Launches = max(a.Launches, s.Launch)
 	}
@@ -73,9 +74,8 @@ func (a *Answer) of(phases ...Phase) (list []Step) {
 	return list
 }
 
-// Guess returns the rate at which to begin a search: the most that a sweep served; 0
-// without one.
-func Guess(steps []Step) (most float64) {
+// swept returns the most that a sweep served, the rate at which to begin a search; 0 without one.
+func swept(steps []Step) (most float64) {
 	for _, s := range steps {
 		if s.Phase == Light || s.Phase == Up || s.Phase == Down {
 			most = max(most, s.Served)
@@ -93,7 +93,7 @@ func (a *Answer) locate() {
 	}
 	for _, s := range a.of(Searched) {
 		if byLaunch[s.Launch] == nil {
-			byLaunch[s.Launch] = NewSearch(Guess(a.Steps))
+			byLaunch[s.Launch] = NewSearch(swept(a.Steps))
 		}
 		byLaunch[s.Launch].Take(s)
 		if s.Outcome == Holds {
@@ -134,12 +134,16 @@ func (a *Answer) locate() {
 
 // oneSided says why there is no interval.
 func (a *Answer) oneSided() string {
-	switch steps := a.of(Searched); {
+	tried := a.of(Searched)
+	failed := slices.DeleteFunc(slices.Clone(tried), func(s Step) bool { return !s.Outcome.fails() })
+	switch {
 	case a.AtLeast > 0:
 		return fmt.Sprintf("no rate broke before the time was up: the knee is above %s/s", notation.Rate(a.AtLeast))
-	case len(steps) > 0:
-		least := slices.MinFunc(steps, func(a, b Step) int { return int(a.Rate - b.Rate) })
+	case len(failed) > 0:
+		least := slices.MinFunc(failed, func(a, b Step) int { return cmp.Compare(a.Rate, b.Rate) })
 		return fmt.Sprintf("no rate held before the time was up: the knee is below %s/s", notation.Rate(least.Rate))
+	case len(tried) > 0:
+		return "no step showed whether its rate holds before the time was up (see the reasons of the steps)"
 	}
 	return "no rate was tried before the time was up (hint: a longer --max-time)"
 }
@@ -156,7 +160,7 @@ func (a *Answer) describe() {
 		return
 	}
 	if light := a.of(Light); len(light) > 0 {
-		a.Pool = SizePool(a.Knee.Rate, time.Duration(light[0].Service), up)
+		a.Pool = sizePool(a.Knee.Rate, time.Duration(light[0].Service), up)
 	}
 	var plateau []float64
 	first := 0.0

@@ -24,11 +24,11 @@ const (
 	leastTaken = neighbourly
 )
 
-// Undisturbed returns the steps, with the outcome Disturbed for those that may have broken because other
+// undisturbed returns the steps, with the outcome Disturbed for those that may have broken because other
 // programs took the CPUs: all were used up, and other programs used more of them than in another step that
 // served as much. What the load makes other programs do, such as a proxy before the target, they do in
 // both. Whether a step was disturbed may thus show only in a later one.
-func Undisturbed(steps []Step) []Step {
+func undisturbed(steps []Step) []Step {
 	out := slices.Clone(steps)
 	for i, s := range steps {
 		if s.Outcome != Breaks || s.Host == nil || !s.Host.Full {
@@ -52,12 +52,12 @@ func Undisturbed(steps []Step) []Step {
 
 // SearchOf returns the search for the knee that a session's steps make; nil without a step that served anything.
 func SearchOf(steps []Step) *Search {
-	guess := Guess(steps)
+	guess := swept(steps)
 	if guess <= 0 {
 		return nil
 	}
 	s := NewSearch(guess)
-	for _, step := range Undisturbed(steps) {
+	for _, step := range undisturbed(steps) {
 		if step.Phase == Searched {
 			s.Take(step)
 		}

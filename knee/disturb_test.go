@@ -26,7 +26,7 @@ func TestUndisturbed(t *testing.T) {
 		"nothing is known of the host":              {[]Step{{Phase: Searched, Served: 400, Outcome: Breaks}, quiet}, Breaks},
 	} {
 		before := c.steps[0].Outcome
-		got := Undisturbed(c.steps)[0]
+		got := undisturbed(c.steps)[0]
 		if got.Outcome != c.want || (c.want == Disturbed) != (len(got.Why) == 1) || c.steps[0].Outcome != before {
 			t.Errorf("%s: %s %q, want %s", name, got.Outcome, got.Why, c.want)
 		}

@@ -59,6 +59,49 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestAShiftIsDatedByTheClock: windows in which nothing ended count as time.
+func TestAShiftIsDatedByTheClock(t *testing.T) {
+	w := windows(5, 0, 1, func(at float64) float64 {
+		switch {
+		case at < 2:
+			return math.NaN()
+		case at < 4:
+			return 5e6
+		}
+		return 9e6
+	})
+	s := Step{Rate: 800, Measured: 6 * time.Second}
+	s.Assess(w, nil, "", false)
+	if want := "the median latency shifted by 80 % after 4.0 s"; s.Outcome != Unsteady || s.Why[0] != want {
+		t.Errorf("%s because of %q, want %q", s.Outcome, s.Why, want)
+	}
+}
+
+// TestOneSidedAnswers: what a session without steps on both sides of the knee says of it.
+func TestOneSidedAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		searched []Step
+		want     string
+	}{
+		{"nothing was tried", nil, "no rate was tried"},
+		{"all held", []Step{{Rate: 90, Outcome: Holds}, {Rate: 99, Outcome: Holds}}, "the knee is above 99.00/s"},
+		{"the least that broke", []Step{{Rate: 2.9, Outcome: Breaks}, {Rate: 2.1, Outcome: Breaks}}, "the knee is below 2.10/s"},
+		{"the target ended", []Step{{Rate: 90, Outcome: Breaks}, {Rate: 80, Outcome: Ended}}, "the knee is below 80.00/s"},
+		{"the least rate shows nothing", []Step{{Rate: 90, Outcome: Breaks}, {Rate: 70, Outcome: Void}}, "the knee is below 90.00/s"},
+		{"no rate shows anything", []Step{{Rate: 90, Outcome: Unsteady}, {Rate: 70, Outcome: Void}}, "no step showed"},
+	} {
+		steps := []Step{{Phase: Up, Served: 100, Outcome: Holds}}
+		for _, s := range c.searched {
+			s.Phase, s.Launch = Searched, 1
+			steps = append(steps, s)
+		}
+		if a := Decide(Header{}, steps, "", false); a.State != Undecided || !strings.Contains(a.Why, c.want) {
+			t.Errorf("%s: %s %q, want %q", c.name, a.State, a.Why, c.want)
+		}
+	}
+}
+
 // TestAFewRequestsAreNoTrend: at a low rate half a percent is less than one request.
 func TestAFewRequestsAreNoTrend(t *testing.T) {
 	s := Step{Rate: 20, Measured: 6 * time.Second}
@@ -70,7 +113,7 @@ func TestAFewRequestsAreNoTrend(t *testing.T) {
 
 func TestDerivedObjectives(t *testing.T) {
 	for p99, want := range map[int64]string{300e3: "p99 < 20ms", 5_430_000: "p99 < 55ms", 123e6: "p99 < 1300ms"} {
-		if words := Derive(Step{P99: p99}).Words(); !strings.Contains(words, want) || !strings.Contains(words, "errors < 1%") {
+		if words := derive(Step{P99: p99}).Words(); !strings.Contains(words, want) || !strings.Contains(words, "errors < 1%") {
 			t.Errorf("p99 %d: %s, want %s", p99, words, want)
 		}
 	}

@@ -41,16 +41,16 @@ func Given(thresholds []criteria.Threshold) Objectives {
 	return o
 }
 
-// Derive returns the objectives of a scenario that states none: few errors, and a
+// derive returns the objectives of a scenario that states none: few errors, and a
 // tail of at most ten times that of an unloaded service. light is a step with such
 // a service.
-func Derive(light Step) Objectives {
+func derive(light Step) Objectives {
 	limit := max(leastLimit, twoDigits(slower*float64(light.P99)))
 	o := Objectives{Derived: true}
 	for _, expr := range []string{fmt.Sprintf("errors < %g%%", 100*mostErrors), fmt.Sprintf("p99 < %gms", limit/1e6)} {
 		t, err := criteria.ParseThreshold(expr)
 		if err != nil {
-			panic(err) // both expressions are constants
+			panic(err) // only the number in them varies
 		}
 		o.Thresholds = append(o.Thresholds, t)
 	}
@@ -61,7 +61,7 @@ func Derive(light Step) Objectives {
 // Complete returns the objectives with what a scenario must not leave open: whether
 // requests may fail. If it states none, all are derived.
 func (o Objectives) Complete(light Step) Objectives {
-	derived := Derive(light)
+	derived := derive(light)
 	if len(o.Thresholds) == 0 {
 		return derived
 	}

@@ -13,7 +13,8 @@ type Pool struct {
 	// Rate is the knee's, 1/s.
 	Rate float64 `json:"rate"`
 	// Little is rate x service time: how many are in use at the knee (J. D. C. Little,
-	// Operations Research 9 (1961), 383-387). Size is that, rounded up.
+	// Operations Research 9 (1961), 383-387). Size is that less the 1 % by
+	// which two rates may be apart, rounded up.
 	Little float64 `json:"little"`
 	Size   int     `json:"size"`
 	// Folklore is rate x (service time in ms + 50) / 1000. Its 50 ms have no basis in
@@ -27,8 +28,8 @@ type Pool struct {
 // risen is the part of the largest throughput that counts as the maximum.
 const risen = 0.95
 
-// SizePool sizes a pool for a rate. up holds the rising steps of a sweep.
-func SizePool(rate float64, service time.Duration, up []Step) *Pool {
+// sizePool sizes a pool for a rate. up holds the rising steps of a sweep.
+func sizePool(rate float64, service time.Duration, up []Step) *Pool {
 	if !(rate > 0) || service <= 0 {
 		return nil
 	}

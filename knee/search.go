@@ -38,8 +38,8 @@ const (
 	apart = 2 * leastGrowth
 
 	narrow        = 0.06 // width at which a search ends
-	leastOfEach   = 3    // steps that hold, and that break, within neighbourhood of the knee
-	neighbourly   = 0.1
+	leastOfEach   = 3    // steps that hold, and as many that break, near the knee
+	neighbourly   = 0.1  // the part of the knee's rate by which a step near it may differ
 	leastToLocate = 0.25 // steps go to this quantile of the belief, and to its mirror
 
 	patience      = 2    // consecutive steps that the generator spoils, or that are not steady, before the search gives up

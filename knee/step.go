@@ -28,7 +28,7 @@ const (
 	Void     Outcome = "void"     // the generator was the limit
 	Ended    Outcome = "ended"    // the target ended by itself
 	// Disturbed is a step that broke while other programs took the CPUs, which says nothing about
-	// its rate; see Undisturbed.
+	// its rate.
 	Disturbed Outcome = "disturbed"
 )
 

@@ -36,7 +36,3 @@ func HeadlineOf(s *record.Summary) Headline {
 	h.Ledger = ledger(s)
 	return h
 }
-
-// ThresholdValue writes a threshold's figure in the unit of its metric, as all outputs have it:
-// "no data" where it is missing, with "≥" where it is only a lower bound.
-func ThresholdValue(t record.ThresholdResult) string { return thresholdValue(t) }

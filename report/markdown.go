@@ -182,7 +182,7 @@ func (m *markdownWriter) load() {
 func (m *markdownWriter) thresholds() {
 	var failed, met []string
 	for _, t := range m.s.Thresholds {
-		text := paint(false).mark(t.OK) + " " + code(t.Expr) + ": " + thresholdValue(t)
+		text := paint(false).mark(t.OK) + " " + code(t.Expr) + ": " + ThresholdValue(t)
 		if t.OK {
 			met = append(met, text)
 		} else {

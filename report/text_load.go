@@ -226,7 +226,7 @@ func (t *textWriter) thresholds() {
 	t.section()
 	rows := make([][]string, 0, len(t.s.Thresholds))
 	for _, th := range t.s.Thresholds {
-		rows = append(rows, []string{t.mark(th.OK), notation.Clean(th.Expr), thresholdValue(th)})
+		rows = append(rows, []string{t.mark(th.OK), notation.Clean(th.Expr), ThresholdValue(th)})
 	}
 	for _, row := range table(rows, 2) {
 		t.line("%s", row)

@@ -339,9 +339,10 @@ func tally(counts map[string]int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// thresholdValue formats a threshold's value in the unit of its metric, which
-// is the expression's first word.
-func thresholdValue(t record.ThresholdResult) string {
+// ThresholdValue writes a threshold's figure in the unit of its metric, which is the expression's
+// first word, as all outputs have it: "no data" where it is missing, with "≥" where it is only a
+// lower bound.
+func ThresholdValue(t record.ThresholdResult) string {
 	if t.Value == nil {
 		return "no data"
 	}

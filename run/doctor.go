@@ -101,7 +101,7 @@ func (p Patient) checkup(ctx context.Context, wait patience) (*Checkup, error) {
 	}
 	c := &Checkup{Schema: CheckupSchema}
 	c.Target, c.Machine = p.meet(ctx, &subject, wait.ask)
-	c.Machine = append(c.Machine, machine()...)
+	c.Machine = append(c.Machine, machine(ctx)...)
 	list := Sources(subject)
 	c.Sources = make([]SourceCheck, len(list))
 	var looking sync.WaitGroup

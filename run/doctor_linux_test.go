@@ -110,7 +110,7 @@ func TestDoctorAsAnOrdinaryUser(t *testing.T) {
 }
 
 func TestMachine(t *testing.T) {
-	if host := record.HostInfo(); host.OS == "linux" && len(machine()) < 8 {
-		t.Errorf("%+v", machine())
+	if host := record.HostInfo(); host.OS == "linux" && len(machine(t.Context())) < 8 {
+		t.Errorf("%+v", machine(t.Context()))
 	}
 }

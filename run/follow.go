@@ -60,14 +60,15 @@ func (c *conductor) mark(text string) (m record.Mark, err error) {
 	m = record.Mark{At: c.clock.Now()}
 	text = c.Hide.Text(text) // before it is cut: half a secret is not known as one
 	m.Text = strings.ToValidUTF8(text[:min(len(text), record.MaxMarkText)], "")
-	full := errors.Join(c.bundle.Update(func(r *record.Run) {
+	var full error
+	err = c.bundle.Update(func(r *record.Run) {
 		if len(r.Marks) >= record.MaxMarks {
-			err = fmt.Errorf("the run already has %d marks", record.MaxMarks)
+			full = fmt.Errorf("the run already has %d marks", record.MaxMarks)
 			return
 		}
 		r.Marks = append(r.Marks, m)
-	}), err)
-	return m, full
+	})
+	return m, errors.Join(err, full)
 }
 
 // followed is a record that also passes what it receives to a follower.

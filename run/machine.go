@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,10 +15,10 @@ import (
 )
 
 // machine examines the machine of generator and target.
-func machine() []Check {
+func machine(ctx context.Context) []Check {
 	checks := []Check{cpus()}
 	checks = append(checks, system()...)
-	return append(checks, timers(), toolchain(), server())
+	return append(checks, timers(), toolchain(ctx), server())
 }
 
 // cpus: load and target share them, so one is too few.
@@ -52,15 +53,23 @@ func timers() Check {
 	return c
 }
 
+// goPatience bounds what is asked of the go command.
+const goPatience = 5 * time.Second
+
 // toolchain: --build needs the go command; nothing in redline needs a C compiler.
-func toolchain() Check {
+func toolchain(ctx context.Context) Check {
 	c := Check{Name: "go"}
 	path, err := exec.LookPath("go")
 	if err != nil {
 		c.Value, c.Advice = "no go command", "install Go to use --build; --exec and --pid work without"
 		return c
 	}
-	out, err := exec.Command(path, "env", "GOVERSION").Output()
+	ctx, cancel := context.WithTimeout(ctx, goPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "env", "GOVERSION")
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local") // a go.mod here must not make it fetch another
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
 	if err != nil {
 		c.Value, c.Advice = fmt.Sprintf("%s: %v", path, err), "repair the Go installation to use --build"
 		return c

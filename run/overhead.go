@@ -24,19 +24,35 @@ const (
 	overheadWarmup = 1500 * time.Millisecond
 )
 
-// overheadConfidence is the level of the interval that Overhead reports.
-const overheadConfidence = 0.95
+const (
+	// overheadConfidence is the level of the interval that Overhead reports.
+	overheadConfidence = 0.95
+	// leastOverheadPairs is the least number of pairs that have one: 2^-6 is the largest tail below 2.5 %.
+	leastOverheadPairs = 6
+)
+
+// CheckOverhead says why Overhead would refuse a plan or a number of pairs. It needs no run.
+func CheckOverhead(p *scenario.Plan, pairs int) error {
+	switch {
+	case p.Load.Open():
+		return errors.New("--measure-overhead compares throughput and needs a closed loop (hint: -c instead of --rate)")
+	case pairs < leastOverheadPairs:
+		return fmt.Errorf("%s are too few for an interval at %s (hint: --overhead-pairs %d or more)",
+			notation.Counted(int64(pairs), "pair", "pairs"), notation.Percent(overheadConfidence), leastOverheadPairs)
+	}
+	return nil
+}
 
 // Overhead measures the cost of observation in the target: pairs of short runs of
 // the same plan, one observed and one blind, in random order within each pair. A
 // target that redline starts is started anew for each run. The effect is the
 // Hodges-Lehmann estimate of ln(blind/observed) of throughput over the pairs, with
 // its signed-rank interval (Hollander, Wolfe and Chicken, Nonparametric Statistical
-// Methods, 3rd ed., sections 3.2 and 3.3). An open loop is refused, because its rate
-// is set.
+// Methods, 3rd ed., sections 3.2 and 3.3). It refuses what CheckOverhead does: an open
+// loop, because its rate is set, and too few pairs.
 func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, error) {
-	if o.Plan.Load.Open() {
-		return nil, errors.New("--measure-overhead compares throughput and needs a closed loop (hint: -c instead of --rate)")
+	if err := CheckOverhead(o.Plan, pairs); err != nil {
+		return nil, err
 	}
 	folder, err := scratch.New("overhead")
 	if err != nil {
@@ -79,8 +95,7 @@ func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, erro
 	}
 	estimate, low, high, ok := stat.SignedRankInterval(cost, overheadConfidence)
 	if !ok {
-		return nil, fmt.Errorf("%d pairs are too few for an interval at %s (hint: --overhead-pairs 6 or more)", pairs,
-			notation.Percent(overheadConfidence))
+		return nil, errors.New("measure overhead: the runs' rates give no interval")
 	}
 	return &record.Overhead{
 		Estimate: math.Expm1(estimate), Low: math.Expm1(low), High: math.Expm1(high),

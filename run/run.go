@@ -81,13 +81,13 @@ type Event struct {
 	Statement Statement
 }
 
-// ErrStopped is the cause of a context that ends a run early because the user asked for it on
+// ErrStopped is the cause of a context that ends a run early because the user asked for it, by a key or on
 // the live page. It is a context.Canceled as well, so that the measurements are kept.
 var ErrStopped error = stopped{}
 
 type stopped struct{}
 
-func (stopped) Error() string        { return "stopped early on the live page" }
+func (stopped) Error() string        { return "stopped early by the user" }
 func (stopped) Is(target error) bool { return target == context.Canceled }
 
 // Ended is a target that ended by itself in the middle of a run.

@@ -67,8 +67,8 @@ func (c *conductor) watch(ctx context.Context, steady *timebase.Span) *Watch {
 	return OpenSources(ctx, subject, list)
 }
 
-// OpenSources opens sources for a subject; Begin lets them run, until Close. It waits for them until ctx ends. One that cannot
-// open, or not in time, reports why in its health.
+// OpenSources opens sources for a subject; Begin lets them run, until Close. It waits a few seconds for them, and no longer than
+// ctx. One that cannot open, or not in time, reports why in its health.
 func OpenSources(ctx context.Context, subject observe.Subject, list []observe.Source) *Watch {
 	return openSources(ctx, subject, list, usual)
 }

@@ -2,14 +2,23 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 )
 
-func TestDoctorRefusesTwoTargets(t *testing.T) {
-	var out, errs bytes.Buffer
-	if code := execute(t.Context(), []string{"doctor", "http://a", "http://b"}, &out, &errs); code != cli.ExitUsage {
-		t.Errorf("exit %d: %s", code, errs.String())
+func TestDoctorRefuses(t *testing.T) {
+	for want, args := range map[string][]string{
+		"": {"http://a", "http://b"},
+		// Only --ceilings reads these.
+		"--ceilings compares": {"scenario.yaml"},
+		"shop-knee":           {"runs/shop-knee"},
+	} {
+		var out, errs bytes.Buffer
+		code := execute(t.Context(), append([]string{"doctor"}, args...), &out, &errs)
+		if code != cli.ExitUsage || !strings.Contains(errs.String(), want) {
+			t.Errorf("%q: exit %d: %s", args, code, errs.String())
+		}
 	}
 }

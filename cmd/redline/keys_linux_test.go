@@ -127,7 +127,10 @@ func TestTerminalIsRestored(t *testing.T) {
 			}
 			rec, err := record.Open(filepath.Join(s.dir, "r"))
 			if err != nil || rec.Run.State != record.Aborted || !strings.Contains(shown, "the measurements so far are kept") {
-				t.Errorf("kept: %+v, %v", rec, err)
+				t.Fatalf("kept: %+v, %v", rec, err)
+			}
+			if stopped := rec.Run.Why == "stopped early by the user"; stopped != (name == "key") {
+				t.Errorf("it says why it ended: %q", rec.Run.Why)
 			}
 		})
 	}

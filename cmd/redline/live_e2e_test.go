@@ -20,6 +20,7 @@ import (
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/run"
 )
 
 // livePage starts a run with --web and returns where its page is, once its load is in progress.
@@ -162,7 +163,7 @@ func TestWatchedRunIsStoppedAndKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := rec.Run.Marks; rec.Run.State != record.Aborted || rec.Run.Why != "stopped early on the live page" ||
+	if m := rec.Run.Marks; rec.Run.State != record.Aborted || rec.Run.Why != run.ErrStopped.Error() ||
 		len(m) != 1 || m[0].Text != "deploy <b>" {
 		t.Errorf("state %s, why %q, marks %+v", rec.Run.State, rec.Run.Why, m)
 	}

@@ -47,6 +47,8 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		"takes no rate":                         {url, "--replay", log, "--rate", "5/s"},
 		"--speed is for a replay":               {url, "--speed", "2"},
 		"are not for a replay":                  {url, "--replay", log, "--data", "x"},
+		"4 pairs are too few":                   {url, "--measure-overhead", "--overhead-pairs", "4"},
+		"needs a closed loop":                   {url, "--measure-overhead", "--rate", "5/s"},
 	} {
 		if _, err := command(t, append([]string{"run"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", args, err, want)

@@ -69,7 +69,7 @@ func facts(a *knee.Answer) (lines [][2]string) {
 		add("", "%s", a.Header.Reason)
 	}
 	if a.Broke != "" {
-		add("breaks by", "%s", a.Broke)
+		add("above it", "%s", a.Broke)
 	}
 	if a.Finding != nil {
 		add("remedy", "%s", a.Finding.Remedy)

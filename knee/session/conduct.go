@@ -17,7 +17,9 @@ type driver interface {
 	// relaunch restarts the target, and reports whether it could: one that redline
 	// did not start is left alone.
 	relaunch(ctx context.Context) (bool, error)
-	// atKnee measures with everything observed.
+	// starts reports whether redline starts the target.
+	starts() bool
+	// atKnee measures with everything observed, in a launch of its own if redline starts the target.
 	atKnee(ctx context.Context, l load) (knee.Step, error)
 }
 
@@ -141,11 +143,15 @@ func (c *conductor) around(ctx context.Context, i knee.Interval) (ended string, 
 	}
 	l := load{phase: knee.AtKnee, rate: justAbove * i.High, warmup: kneeWarm, measured: kneeTime, objectives: c.objectives}
 	c.progress(fmt.Sprintf("what limits it: %s/s, everything observed", notation.Rate(l.rate)), false)
+	begun := c.now()
+	if c.starts() {
+		c.launches++
+	}
 	s, err := c.atKnee(ctx, l)
 	if err != nil {
 		return "", err
 	}
-	s.Begun, s.Launch = c.now(), c.launches+1
+	s.Begun, s.Launch = begun, c.launches
 	return ended, c.log.add(s)
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service"
@@ -30,6 +32,7 @@ type runner struct {
 	clock  timebase.Clock
 	binary string          // built from Target.Build; empty without it
 	target *service.Target // running from step to step; nil unless redline starts it
+	lines  *redact.Lines   // take the output of every launch; nil before the first, and without an Output
 	steps  int
 }
 
@@ -51,9 +54,7 @@ func newDriver(o Options) (*runner, error) {
 }
 
 func (r *runner) close() {
-	if r.target != nil {
-		r.target.End()
-	}
+	r.end()
 	_ = r.folder.Remove() // a later sweep removes leftovers
 }
 
@@ -74,11 +75,28 @@ func (r *runner) up(ctx context.Context) error {
 		Target: r.Plan.Target, URL: string(r.Plan.Requests[0].URL), Clock: r.clock, Window: timebase.DefaultWindow,
 		Blind: true, Binary: r.binary, Hide: r.Plan.Redactor(os.Environ()), Stdout: r.output(), Stderr: r.output(),
 	})
-	r.target = target
 	if err != nil {
-		r.target = nil
+		r.flush()
+		return err
 	}
-	return err
+	r.target = target
+	return nil
+}
+
+// end ends the target, if one runs.
+func (r *runner) end() {
+	if r.target != nil {
+		r.target.End()
+		r.target = nil
+		r.flush()
+	}
+}
+
+// flush shows the last line of a target that ended in the middle of one.
+func (r *runner) flush() {
+	if r.lines != nil {
+		r.lines.Flush()
+	}
 }
 
 // output returns an interface that stays nil without a writer.
@@ -86,7 +104,10 @@ func (r *runner) output() io.Writer {
 	if r.Output == nil {
 		return nil
 	}
-	return r.Plan.Redactor(os.Environ()).Writer(r.Output)
+	if r.lines == nil {
+		r.lines = r.Plan.Redactor(os.Environ()).Writer(r.Output)
+	}
+	return r.lines
 }
 
 // build makes the binary for all launches, with the hooks that the run at the knee
@@ -108,10 +129,7 @@ func (r *runner) relaunch(ctx context.Context) (bool, error) {
 	if !r.starts() {
 		return false, nil
 	}
-	if r.target != nil {
-		r.target.End()
-		r.target = nil
-	}
+	r.end()
 	return true, r.up(ctx)
 }
 
@@ -173,19 +191,15 @@ func (r *runner) ended(l load) knee.Step {
 	if exit := r.target.Exit(r.clock); exit != nil {
 		why = "the target ended: " + exit.Status
 	}
-	r.target.End()
-	r.target = nil
+	r.end()
 	return knee.Step{Rate: l.rate, Connections: l.connections, Measured: l.measured, Outcome: knee.Ended, Why: []string{why}}
 }
 
 // atKnee runs the plan's own target, so that everything that a run observes is
 // there.
 func (r *runner) atKnee(ctx context.Context, l load) (knee.Step, error) {
-	if r.target != nil {
-		r.target.End()
-		r.target = nil
-	}
-	plan, dir := r.plan(l), filepath.Join(r.Dir, AtKneeDir)
+	r.end()
+	plan, dir := r.plan(l), filepath.Join(r.Dir, atKneeDir)
 	err := run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: r.Version, Binary: r.binary, OnEvent: r.event, Follow: r.Follow,
 		Output: r.Output})
 	if ctx.Err() != nil {
@@ -237,7 +251,7 @@ func (r *runner) read(dir string, l load) (knee.Step, error) {
 	}
 	if l.phase == knee.AtKnee && len(summary.Findings) > 0 {
 		f := summary.Findings[0]
-		s.Finding = &knee.Finding{Cause: f.Cause, Title: f.Title, Remedy: f.Remedy, Confidence: string(f.Confidence), Bundle: AtKneeDir}
+		s.Finding = &knee.Finding{Cause: f.Cause, Title: f.Title, Remedy: f.Remedy, Confidence: string(f.Confidence), Bundle: atKneeDir}
 	}
 	return s, nil
 }
@@ -266,7 +280,7 @@ func failed(s *record.Summary, l load) (broken []string, void string) {
 	if l.rate > 0 {
 		for _, t := range s.Thresholds {
 			if !t.OK {
-				broken = append(broken, t.Expr+" fails"+value(t))
+				broken = append(broken, t.Expr+" fails: "+report.ThresholdValue(t))
 			}
 		}
 	}
@@ -278,17 +292,6 @@ func failed(s *record.Summary, l load) (broken []string, void string) {
 		}
 	}
 	return broken, void
-}
-
-// value formats the figure of a threshold.
-func value(t record.ThresholdResult) string {
-	switch {
-	case t.Value == nil:
-		return ", because its figure is unknown"
-	case len(t.Expr) >= 6 && t.Expr[:6] == "errors":
-		return ": " + notation.Percent(*t.Value)
-	}
-	return ": " + notation.Span(*t.Value)
 }
 
 // windowsOf reads the figures by which a step's steadiness is judged.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -35,6 +36,7 @@ func serve(address string) {
 	var served atomic.Int64
 	_ = http.ListenAndServe(address, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		if served.Add(1) == lastRequest {
+			fmt.Print("its last words") // without an end of the line
 			os.Exit(7)
 		}
 	}))
@@ -86,7 +88,7 @@ func TestDrivesARunningService(t *testing.T) {
 	}
 }
 
-// TestATargetThatEnds: its step says how it ended, and it is launched anew.
+// TestATargetThatEnds: its step says how it ended, all of its output is shown, and it is launched anew.
 func TestATargetThatEnds(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -95,12 +97,17 @@ func TestATargetThatEnds(t *testing.T) {
 	address := listener.Addr().String()
 	listener.Close()
 	d := driverOf(t, "http://"+address+"/", scenario.Target{Exec: []string{os.Args[0]}, Env: map[string]string{serveVariable: address}})
+	var output strings.Builder
+	d.Output = &output
 	l := load{phase: knee.Searched, rate: 100, measured: 10 * time.Second}
 	for range 2 {
 		s, err := d.drive(t.Context(), l)
 		if err != nil || s.Outcome != knee.Ended || !strings.Contains(strings.Join(s.Why, ""), "exit status 7") {
 			t.Fatalf("%v: %+v", err, s)
 		}
+	}
+	if n := strings.Count(output.String(), "its last words"); n != 2 {
+		t.Errorf("the last words of %d launches of 2 were shown: %q", n, &output)
 	}
 }
 

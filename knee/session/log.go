@@ -18,8 +18,8 @@ const (
 	stepsFile  = "steps.jsonl"
 	// AnswerFile is the answer, written at the end.
 	AnswerFile = "knee.json"
-	// AtKneeDir is the bundle of the run at the knee.
-	AtKneeDir = "at-knee"
+	// atKneeDir is the bundle of the run at the knee.
+	atKneeDir = "at-knee"
 )
 
 const headerSchema = "redline.knee-session/1"

@@ -17,8 +17,8 @@ import (
 // DefaultMaxTime bounds a session.
 const DefaultMaxTime = 4 * time.Minute
 
-// LeastTime is the time that the steps of any session need.
-const LeastTime = 45 * time.Second
+// leastTime is the time that the steps of any session need.
+const leastTime = 45 * time.Second
 
 // DefaultSoak is the longest soak, unless asked for.
 const DefaultSoak = time.Minute
@@ -59,8 +59,8 @@ func Run(ctx context.Context, o Options) (*knee.Answer, error) {
 	if o.MaxTime <= 0 {
 		o.MaxTime = DefaultMaxTime
 	}
-	if o.MaxTime < LeastTime {
-		return nil, fmt.Errorf("--max-time %v is too short: the steps need at least %v", o.MaxTime, LeastTime)
+	if o.MaxTime < leastTime {
+		return nil, fmt.Errorf("--max-time %v is too short: the steps need at least %v", o.MaxTime, leastTime)
 	}
 	if o.Soak <= 0 {
 		o.Soak = DefaultSoak

@@ -19,7 +19,7 @@ type fake struct {
 	each     time.Duration // service time
 	now      time.Duration
 	launches int
-	starts   bool
+	own      bool // its target is redline's to start
 
 	endsAbove float64      // rate from which it ends; 0 is none
 	voidAbove float64      // rate from which the generator is the limit
@@ -71,16 +71,20 @@ func (f *fake) drive(ctx context.Context, l load) (knee.Step, error) {
 }
 
 func (f *fake) relaunch(context.Context) (bool, error) {
-	if f.starts {
+	if f.own {
 		f.launches++
 	}
-	return f.starts, nil
+	return f.own, nil
 }
 
+func (f *fake) starts() bool { return f.own }
+
+const atKneeTime = 15 * time.Second
+
 func (f *fake) atKnee(_ context.Context, l load) (knee.Step, error) {
-	f.now += 15 * time.Second
+	f.now += atKneeTime
 	return knee.Step{Phase: knee.AtKnee, Rate: l.rate, Served: f.capacity, Outcome: knee.Breaks, Why: []string{"p99 < 20ms fails: 1 s"},
-		Finding: &knee.Finding{Cause: "pool-wait", Title: "Requests wait", Bundle: AtKneeDir}}, nil
+		Finding: &knee.Finding{Cause: "pool-wait", Title: "Requests wait", Bundle: atKneeDir}}, nil
 }
 
 // conduct leads a session with a fake, and answers.
@@ -118,7 +122,7 @@ func phases(a *knee.Answer) string {
 }
 
 func TestASessionFindsTheKnee(t *testing.T) {
-	f := &fake{capacity: 800, each: 5 * time.Millisecond, starts: true}
+	f := &fake{capacity: 800, each: 5 * time.Millisecond, own: true}
 	a, dir := conduct(t, f, DefaultMaxTime)
 	if a.State != knee.Found || a.Knee.Low > 800 || a.Knee.High < 800 || a.Knee.Width() > 0.1 {
 		t.Fatalf("%s %s: %+v", a.State, a.Why, a.Knee)
@@ -143,7 +147,7 @@ func TestASessionFindsTheKnee(t *testing.T) {
 
 func TestSessionsThatEndOtherwise(t *testing.T) {
 	service := func(change func(*fake)) *fake {
-		f := &fake{capacity: 800, each: 5 * time.Millisecond, starts: true}
+		f := &fake{capacity: 800, each: 5 * time.Millisecond, own: true}
 		change(f)
 		return f
 	}
@@ -164,7 +168,7 @@ func TestSessionsThatEndOtherwise(t *testing.T) {
 		{"the soak breaks", service(func(f *fake) { f.soakFails = knee.Breaks }), DefaultMaxTime, knee.Undecided, "the soak at"},
 		{"ends in the soak", service(func(f *fake) { f.soakFails = knee.Ended }), DefaultMaxTime, knee.Undecided, "after the steps had held: the target ended"},
 		{"interrupted", service(func(f *fake) { f.cancelAt = 16 }), DefaultMaxTime, knee.Interrupted, "interrupted"},
-		{"no time for the search", service(func(*fake) {}), LeastTime, knee.Undecided, "before the time was up"},
+		{"no time for the search", service(func(*fake) {}), leastTime, knee.Undecided, "before the time was up"},
 	} {
 		a, dir := conduct(t, c.f, c.end)
 		said := a.Why + "; " + strings.Join(a.Warnings, "; ")
@@ -173,6 +177,23 @@ func TestSessionsThatEndOtherwise(t *testing.T) {
 		}
 		if again, err := Read(dir); err != nil || again.State != a.State || again.Why != a.Why {
 			t.Errorf("%s: read again: %v", c.name, err)
+		}
+	}
+}
+
+// TestTheRunAtTheKnee: its times and its launch are its own. A target that redline does not start is never launched.
+func TestTheRunAtTheKnee(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		f := &fake{capacity: 800, each: 5 * time.Millisecond, own: own}
+		a, _ := conduct(t, f, DefaultMaxTime)
+		last, before := a.Steps[len(a.Steps)-1], a.Steps[len(a.Steps)-2]
+		launches := 1
+		if own {
+			launches = f.launches + 2 // the first, and that of the run at the knee
+		}
+		if last.Phase != knee.AtKnee || last.Begun != f.now-atKneeTime || last.Launch != launches || a.Launches != launches {
+			t.Errorf("own %t: the %s step begins at %v in launch %d of %d, want %v in %d; the one before at %v", own, last.Phase,
+				last.Begun, last.Launch, a.Launches, f.now-atKneeTime, launches, before.Begun)
 		}
 	}
 }
@@ -187,7 +208,7 @@ func TestHysteresisIsSeen(t *testing.T) {
 
 // TestThePlateauIsServed: where the target exits it serves nothing, which is no throughput under overload.
 func TestThePlateauIsServed(t *testing.T) {
-	a, _ := conduct(t, &fake{capacity: 800, each: 5 * time.Millisecond, starts: true, endsAbove: 600}, DefaultMaxTime)
+	a, _ := conduct(t, &fake{capacity: 800, each: 5 * time.Millisecond, own: true, endsAbove: 600}, DefaultMaxTime)
 	if a.Knee == nil || a.Plateau != 800 || a.Broke != "the target ended: exit status 2" {
 		t.Errorf("knee %+v, plateau %v, broke %q", a.Knee, a.Plateau, a.Broke)
 	}

@@ -14,14 +14,13 @@ type Feed struct {
 	ring  ring
 	Ended Split // requests recorded; only the loop may touch it until it ends
 
-	begun      atomic.Int64 // requests
-	unsent     atomic.Int64 // requests that ended before they were sent
-	dials      atomic.Int64
-	reconnects atomic.Int64
-	open       atomic.Int64 // connections now
-	Taken      atomic.Int64 // tickets of an open loop
-	Thread     atomic.Int64 // the loop's thread, for its CPU time; 0 before it runs
-	Longest    atomic.Int64 // service time of an answered request, ns
+	begun   atomic.Int64 // requests
+	unsent  atomic.Int64 // requests that ended before they were sent
+	dials   atomic.Int64
+	open    atomic.Int64 // connections now
+	Taken   atomic.Int64 // tickets of an open loop
+	Thread  atomic.Int64 // the loop's thread, for its CPU time; 0 before it runs
+	Longest atomic.Int64 // service time of an answered request, ns
 }
 
 // NewFeed makes a feed with an empty ring.
@@ -45,7 +44,6 @@ func (f *Feed) Publish(now, last *Tally) {
 	f.begun.Store(now.Begun)
 	f.unsent.Store(now.Unsent)
 	f.dials.Store(now.Dials)
-	f.reconnects.Store(now.Reconnects)
 	f.open.Store(now.Open)
 	f.Taken.Store(now.Taken)
 	f.Longest.Store(now.Longest)

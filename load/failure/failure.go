@@ -63,6 +63,11 @@ type Error struct {
 	Unseen bool
 }
 
+// New returns a failure of a kind, whose words fmt.Errorf makes.
+func New(kind Kind, format string, args ...any) error {
+	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
+}
+
 func (f *Error) Error() string { return string(f.Kind) + ": " + f.Err.Error() }
 
 func (f *Error) Unwrap() error { return f.Err }

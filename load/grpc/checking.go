@@ -48,11 +48,7 @@ func (c *checking) end(m *messages) {
 
 // fields checks the metadata of a head or of trailers.
 func (c *checking) fields(h *http2.Head) {
-	for i := range h.Fields {
-		c.name = append(c.name[:0], h.Fields[i].Name...)
-		c.value = append(c.value[:0], h.Fields[i].Value...)
-		c.answer.Header(c.name, c.value)
-	}
+	c.name, c.value = h.Check(&c.answer, c.name, c.value)
 }
 
 // decoder describes the messages of a request's answers.
@@ -117,11 +113,11 @@ func (c *checking) decode(d *decoder, m *messages) error {
 func (d *decoder) append(dst, message []byte) ([]byte, error) {
 	m := dynamicpb.NewMessage(d.as)
 	if err := (proto.UnmarshalOptions{AllowPartial: true, Resolver: d.s.types, RecursionLimit: deepest}).Unmarshal(message, m); err != nil {
-		return dst, fault(failure.BadResponse, "the answer is not a %s", d.as.FullName())
+		return dst, failure.New(failure.BadResponse, "the answer is not a %s", d.as.FullName())
 	}
 	dst, err := protojson.MarshalOptions{AllowPartial: true, EmitDefaultValues: true, Resolver: d.s.types}.MarshalAppend(dst, m)
 	if err != nil {
-		return dst, fault(failure.BadResponse, "the answer, a %s, has no JSON form", d.as.FullName())
+		return dst, failure.New(failure.BadResponse, "the answer, a %s, has no JSON form", d.as.FullName())
 	}
 	return dst, nil
 }

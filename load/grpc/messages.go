@@ -76,6 +76,6 @@ func (m *messages) each(f func(message []byte) error) error {
 }
 
 var (
-	errCompressed = fault(failure.BadResponse, "a compressed message, which the request did not accept")
-	errPrefix     = fault(failure.BadResponse, "the body is not a sequence of gRPC messages")
+	errCompressed = failure.New(failure.BadResponse, "a compressed message, which the request did not accept")
+	errPrefix     = failure.New(failure.BadResponse, "the body is not a sequence of gRPC messages")
 )

@@ -29,17 +29,11 @@ type request struct {
 	block []byte // the whole header block when no data goes into it, else nil
 	body  []byte // all messages when no data goes into them, else nil
 
-	fields []field // the parts of the block when it is not fixed
-	encode encoder // of the body; nil when it is fixed
+	head   http2.Block // for when it is not fixed
+	encode encoder     // of the body; nil when it is fixed
 
 	checks *check.Set // nil for none
 	decode *decoder   // nil when no check looks at messages
-}
-
-// field is a field of a header block, or several that are fixed.
-type field struct {
-	fixed []byte
-	value *feeder.Renderer // follows the fixed part, which ends with its name; nil for none
 }
 
 // compile builds the parts common to all calls of a request.
@@ -57,20 +51,18 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint, m proto
 		return r, err
 	}
 	// In the order of PROTOCOL-HTTP2.md.
-	r.add(":method", "POST", nil, false)
-	r.add(":scheme", httpScheme(at), nil, false)
-	r.add(":path", at.Path, nil, false)
-	r.add(":authority", at.Authority, nil, false)
+	r.head.Add(":method", "POST", nil, false)
+	r.head.Add(":scheme", httpScheme(at), nil, false)
+	r.head.Add(":path", at.Path, nil, false)
+	r.head.Add(":authority", at.Authority, nil, false)
 	// "te" lets servers detect proxies that would drop trailers, and the status with them.
-	r.add("te", "trailers", nil, false)
-	r.add("grpc-timeout", timeoutText(timeout), nil, false)
-	r.add("content-type", "application/grpc", nil, false)
+	r.head.Add("te", "trailers", nil, false)
+	r.head.Add("grpc-timeout", timeoutText(timeout), nil, false)
+	r.head.Add("content-type", "application/grpc", nil, false)
 	if err := r.metadata(q, p); err != nil {
 		return r, err
 	}
-	if len(r.fields) == 1 && r.fields[0].value == nil {
-		r.block = r.fields[0].fixed
-	}
+	r.block = r.head.Fixed()
 	return r, nil
 }
 
@@ -80,21 +72,6 @@ func httpScheme(at endpoint.Endpoint) string {
 		return "https"
 	}
 	return "http"
-}
-
-// add appends a field. value renders its text; nil when it is text itself.
-func (r *request) add(name, text string, value *feeder.Renderer, secret bool) {
-	if n := len(r.fields); n == 0 || r.fields[n-1].value != nil {
-		r.fields = append(r.fields, field{})
-	}
-	// Fixed fields are encoded here and joined, so that a request without data has one
-	// block, copied in one go.
-	last := &r.fields[len(r.fields)-1]
-	if last.value = value; value == nil {
-		last.fixed = http2.AppendField(last.fixed, name, text, secret)
-	} else {
-		last.fixed = http2.AppendName(last.fixed, name, secret)
-	}
 }
 
 // metadata adds the plan's headers in the order of their names.
@@ -110,10 +87,10 @@ func (r *request) metadata(q scenario.Request, p *scenario.Plan) error {
 		if err != nil {
 			return fmt.Errorf("metadata %s: %w", name, err)
 		}
-		r.add(lower, text, value, p.SecretHeader(name))
+		r.head.Add(lower, text, value, p.SecretHeader(name))
 	}
 	if !given["user-agent"] {
-		r.add("user-agent", "redline", nil, false)
+		r.head.Add("user-agent", "redline", nil, false)
 	}
 	return nil
 }
@@ -154,20 +131,6 @@ func validKey(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.')
 	})
-}
-
-// appendBlock renders the header block. value is scratch space and returned for
-// the next time.
-func (r *request) appendBlock(block, value []byte, at *feeder.Cursor) (extended, scratch []byte) {
-	for i := range r.fields {
-		f := &r.fields[i]
-		block = append(block, f.fixed...)
-		if f.value != nil {
-			value = f.value.Append(value[:0], at)
-			block = http2.AppendValue(block, value)
-		}
-	}
-	return block, value
 }
 
 // openMetadata is the part of a request's metadata without data, for asking the server

@@ -1,13 +1,11 @@
 package grpc
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -117,9 +115,4 @@ func timeoutText(d time.Duration) string {
 		}
 	}
 	return "99999999H"
-}
-
-// fault is a failure with its kind.
-func fault(kind failure.Kind, format string, args ...any) error {
-	return &failure.Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }

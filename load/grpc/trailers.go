@@ -54,7 +54,7 @@ func (t *trailers) failure(kind failure.Kind, expect int) error {
 	if t.message != "" {
 		text += ": " + t.message
 	}
-	err := fault(kind, "%s", text)
+	err := failure.New(kind, "%s", text)
 	t.known = append(t.known, statusError{kind, expect, err})
 	return err
 }

@@ -81,7 +81,7 @@ func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err e
 		m.Body, m.Lasts = r.body, false
 	}
 	if m.Block == nil {
-		r.block, r.value = q.appendBlock(r.block[:0], r.value, x.Data)
+		r.block, r.value = q.head.Append(r.block[:0], r.value, x.Data)
 		m.Block = r.block
 	}
 	if x.Trace != nil {
@@ -133,7 +133,7 @@ func (w *wire) Head(slot int, h *http2.Head, end bool) error {
 	switch {
 	case t.given && !t.valid:
 		c.x.Status = t.code
-		return fault(failure.BadResponse, "a grpc-status of %.20q", h.Value("grpc-status"))
+		return failure.New(failure.BadResponse, "a grpc-status of %.20q", h.Value("grpc-status"))
 	case !t.given:
 		return w.finishForeign(c, q)
 	}
@@ -160,7 +160,7 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 func (w *wire) Failed(slot int, err error) {
 	c := w.count(slot)
 	if failure.Of(err) == failure.StreamReset && w.late(c) {
-		err = fault(failure.Timeout, "the target ended the call: %w", err)
+		err = failure.New(failure.Timeout, "the target ended the call: %w", err)
 	}
 	w.end(c, err)
 }
@@ -173,12 +173,12 @@ func foreign(h *http2.Head) error {
 	kind := h.Value("content-type")
 	rest, ok := strings.CutPrefix(kind, "application/grpc")
 	if !ok || rest != "" && rest[0] != '+' && rest[0] != ';' {
-		return fault(failure.BadResponse, "an answer of type %.60q; is there a gRPC service at this port?", kind)
+		return failure.New(failure.BadResponse, "an answer of type %.60q; is there a gRPC service at this port?", kind)
 	}
 	return nil
 }
 
-var errForeign = fault(failure.BadResponse, "an answer of HTTP and not of gRPC")
+var errForeign = failure.New(failure.BadResponse, "an answer of HTTP and not of gRPC")
 
 // finishForeign ends a call whose answer has no grpc-status.
 func (w *wire) finishForeign(c *call, q *request) error {
@@ -194,9 +194,9 @@ func (w *wire) finishForeign(c *call, q *request) error {
 }
 
 var (
-	errNoStatus = fault(failure.BadResponse, "the answer ended without a grpc-status")
-	errHalf     = fault(failure.BadResponse, "the answer ended within a message")
-	errCount    = fault(failure.BadResponse, "status OK, but not exactly one message, as a unary method requires")
+	errNoStatus = failure.New(failure.BadResponse, "the answer ended without a grpc-status")
+	errHalf     = failure.New(failure.BadResponse, "the answer ended within a message")
+	errCount    = failure.New(failure.BadResponse, "status OK, but not exactly one message, as a unary method requires")
 )
 
 // finish judges a complete answer. Without trailers the code is the one that HTTP's

@@ -48,6 +48,7 @@ type parser struct {
 	state     state
 	head      bool // the answer is to a HEAD request and has no body
 	keep      bool // whether the connection can carry another request
+	close     bool // Connection: close was given
 	hasLength bool
 	encoded   bool // Transfer-Encoding was given
 	chunked   bool // and ends in chunked
@@ -274,19 +275,19 @@ func is(b []byte, want string) bool {
 func (p *parser) takeConnection(value []byte) {
 	// Nearly every server that sends the header sends this; the list is for the others.
 	if string(value) == "keep-alive" {
-		p.keep = true
+		p.keep = !p.close
 		return
 	}
 	for len(value) > 0 {
 		var token []byte
-		// A list of options; close wins wherever it stands (RFC 9112, section 9.6).
+		// A list of options, perhaps over several lines; close wins wherever it stands (RFC 9112,
+		// section 9.6).
 		token, value, _ = bytes.Cut(value, []byte{','})
 		switch token = trim(token); {
 		case is(token, "close"):
-			p.keep = false
-			return
+			p.keep, p.close = false, true
 		case is(token, "keep-alive"):
-			p.keep = true
+			p.keep = !p.close
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 
 	// RFC 7541 with its tables; kept by the Go team.
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // static is the table of RFC 7541, appendix A, from index 1 on. The library
@@ -82,4 +84,54 @@ func appendNumber(block []byte, form byte, prefix, n int) []byte {
 		block = append(block, byte(n)|0x80)
 	}
 	return append(block, byte(n))
+}
+
+// Block is a header block that data may go into.
+type Block struct{ parts []part }
+
+// part is a field of a block, or several that are fixed.
+type part struct {
+	fixed []byte
+	value *feeder.Renderer // follows the fixed part, which ends with its name; nil for none
+}
+
+// Add appends a field. value renders its text; nil when it is text itself.
+func (b *Block) Add(name, text string, value *feeder.Renderer, secret bool) {
+	if value != nil && value.Static() {
+		text, value = string(value.Append(nil, nil)), nil
+	}
+	// Fixed fields are encoded here and joined, so that a block without data is one piece,
+	// copied in one go.
+	if n := len(b.parts); n == 0 || b.parts[n-1].value != nil {
+		b.parts = append(b.parts, part{})
+	}
+	last := &b.parts[len(b.parts)-1]
+	// Secret values are marked never to be indexed by proxies (RFC 7541, section 6.2.3).
+	if last.value = value; value == nil {
+		last.fixed = AppendField(last.fixed, name, text, secret)
+	} else {
+		last.fixed = AppendName(last.fixed, name, secret)
+	}
+}
+
+// Fixed returns the whole block when no data goes into it, else nil.
+func (b *Block) Fixed() []byte {
+	if len(b.parts) == 1 && b.parts[0].value == nil {
+		return b.parts[0].fixed
+	}
+	return nil
+}
+
+// Append appends the block with the data of at to out. room is for a value, and returned for the
+// next time.
+func (b *Block) Append(out, room []byte, at *feeder.Cursor) (extended, used []byte) {
+	for i := range b.parts {
+		p := &b.parts[i]
+		out = append(out, p.fixed...)
+		if p.value != nil {
+			room = p.value.Append(room[:0], at)
+			out = AppendValue(out, room)
+		}
+	}
+	return out, room
 }

@@ -120,7 +120,7 @@ func (s *Session) grow(f frame, payload []byte) error {
 	}
 	st := &s.streams[slot]
 	if by == 0 || int64(st.window)+by > maxWindow {
-		s.giveUp(slot, FlowControlError, fault(failure.BadResponse, "WINDOW_UPDATE by %d of a window of %d", by, st.window))
+		s.giveUp(slot, FlowControlError, failure.New(failure.BadResponse, "WINDOW_UPDATE by %d of a window of %d", by, st.window))
 		return nil
 	}
 	st.window += int32(by)
@@ -139,7 +139,7 @@ func (s *Session) reset(f frame, payload []byte) error {
 	if slot := s.slot(f.stream); slot >= 0 {
 		s.streams[slot].in += frameHead + int64(f.length)
 		code := Code(binary.BigEndian.Uint32(payload))
-		s.fail(slot, fault(failure.StreamReset, "the target reset the stream with %s (%d)", code, code))
+		s.fail(slot, failure.New(failure.StreamReset, "the target reset the stream with %s (%d)", code, code))
 	}
 	return nil
 }

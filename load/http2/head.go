@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
+	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/failure"
 )
 
@@ -39,6 +40,17 @@ func (h *Head) Value(name string) string {
 		}
 	}
 	return ""
+}
+
+// Check passes the fields that were kept to an answer's checks. name and value are room for them, and
+// returned for the next time: the checks take bytes and the head holds strings, so that a conversion
+// would allocate for each field.
+func (h *Head) Check(by *check.Answer, name, value []byte) (usedName, usedValue []byte) {
+	for i := range h.Fields {
+		name, value = append(name[:0], h.Fields[i].Name...), append(value[:0], h.Fields[i].Value...)
+		by.Header(name, value)
+	}
+	return name, value
 }
 
 // heads decodes header blocks.
@@ -104,14 +116,14 @@ func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 	case r.size > maxHead:
 		return nil, &violation{EnhanceYourCalm, errHeadTooLarge}
 	case r.bad != "":
-		return nil, fault(failure.BadResponse, "a malformed head: %s", r.bad)
+		return nil, failure.New(failure.BadResponse, "a malformed head: %s", r.bad)
 	case alone && len(block) <= longestKnown:
 		return h.remember(block), nil
 	}
 	return &h.long, nil
 }
 
-var errHeadTooLarge = fault(failure.HeaderTooLarge, "a head of more than %d bytes", maxHead)
+var errHeadTooLarge = failure.New(failure.HeaderTooLarge, "a head of more than %d bytes", maxHead)
 
 // decodeWithTable decodes a block of a peer that uses a table, or sends its size.
 func (h *heads) decodeWithTable(block []byte) error {

@@ -14,7 +14,7 @@ type dataFrame struct {
 	is     bool
 	left   int // of the payload, padding included
 	padded bool
-	pad    int // -1 before its length came
+	pad    int // its length, once that came
 }
 
 // keptBlock is how much room a session keeps for heads of several frames.
@@ -283,13 +283,13 @@ func (s *Session) head(id uint32, block []byte, end bool, size int) error {
 func (st *stream) follows(h *Head, end bool) error {
 	switch {
 	case !st.head && h.Status == 0:
-		return fault(failure.BadResponse, "a malformed head: it has no :status")
+		return failure.New(failure.BadResponse, "a malformed head: it has no :status")
 	case !st.head && h.Status < 200 && end:
-		return fault(failure.BadResponse, "the answer ends with an interim status, %d", h.Status)
+		return failure.New(failure.BadResponse, "the answer ends with an interim status, %d", h.Status)
 	case st.head && h.Status != 0:
-		return fault(failure.BadResponse, "a second head, of status %d", h.Status)
+		return failure.New(failure.BadResponse, "a second head, of status %d", h.Status)
 	case st.head && !end:
-		return fault(failure.BadResponse, "trailers that do not end the answer")
+		return failure.New(failure.BadResponse, "trailers that do not end the answer")
 	}
 	return nil
 }
@@ -339,7 +339,7 @@ func (s *Session) arrives(slot int, f frame) bool {
 	st := &s.streams[slot]
 	st.in += frameHead + int64(f.length)
 	if !st.head {
-		s.giveUp(slot, ProtocolError, fault(failure.BadResponse, "a body without a head"))
+		s.giveUp(slot, ProtocolError, failure.New(failure.BadResponse, "a body without a head"))
 		return false
 	}
 	// A stream that ends needs no window any more: most bodies never cause an update.

@@ -28,16 +28,9 @@ type request struct {
 	block []byte // the whole header block when no data goes into it, else nil
 	body  []byte // the body when no data goes into it
 
-	// Parts of the block when it is not fixed.
-	fields []field
+	head   Block            // for when it is not fixed
 	render *feeder.Renderer // of the body; nil for none
 	length bool             // the length of the body is a field
-}
-
-// field is a field of a header block, or several that are fixed.
-type field struct {
-	fixed []byte
-	value *feeder.Renderer // follows the fixed part, which ends with its name; nil for none
 }
 
 // compile builds a request's fixed parts. Everything that would be malformed is
@@ -55,12 +48,12 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) (reques
 		return r, err
 	}
 	// Pseudo fields come first; RFC 9113, section 8.3.
-	r.add(":method", r.method, nil, false)
-	r.add(":scheme", at.Scheme, nil, false)
+	r.head.Add(":method", r.method, nil, false)
+	r.head.Add(":scheme", at.Scheme, nil, false)
 	if err := r.authority(q, p, at); err != nil {
 		return r, err
 	}
-	r.add(":path", at.Path, path, false)
+	r.head.Add(":path", at.Path, path, false)
 	if err := r.headers(q, p); err != nil {
 		return r, err
 	}
@@ -75,24 +68,6 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) (reques
 	return r, nil
 }
 
-// add appends a field. value renders its text; nil when it is text itself.
-func (r *request) add(name, text string, value *feeder.Renderer, secret bool) {
-	if value != nil && value.Static() {
-		text, value = string(value.Append(nil, nil)), nil
-	}
-	// Fixed fields are joined, so that a head without data is one piece.
-	if n := len(r.fields); n == 0 || r.fields[n-1].value != nil {
-		r.fields = append(r.fields, field{})
-	}
-	last := &r.fields[len(r.fields)-1]
-	// Secret values are marked never to be indexed by proxies (RFC 7541, section 6.2.3).
-	if last.value = value; value == nil {
-		last.fixed = AppendField(last.fixed, name, text, secret)
-	} else {
-		last.fixed = AppendName(last.fixed, name, secret)
-	}
-}
-
 // authority adds the host of the request, which a Host header of the plan overrides.
 func (r *request) authority(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) error {
 	// RFC 9113, section 8.3.1: :authority replaces the Host of HTTP/1, and one of them is
@@ -103,11 +78,11 @@ func (r *request) authority(q scenario.Request, p *scenario.Plan, at endpoint.En
 			if err != nil {
 				return err
 			}
-			r.add(":authority", "", value, false)
+			r.head.Add(":authority", "", value, false)
 			return nil
 		}
 	}
-	r.add(":authority", at.Authority, nil, false)
+	r.head.Add(":authority", at.Authority, nil, false)
 	return nil
 }
 
@@ -138,10 +113,10 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan) error {
 		if err != nil {
 			return err
 		}
-		r.add(lower, "", value, p.SecretHeader(name))
+		r.head.Add(lower, "", value, p.SecretHeader(name))
 	}
 	if !given["user-agent"] {
-		r.add("user-agent", "redline", nil, false)
+		r.head.Add("user-agent", "redline", nil, false)
 	}
 	return nil
 }
@@ -161,11 +136,11 @@ func (r *request) fix() {
 		r.body, r.render = r.render.Append(nil, nil), nil
 	}
 	if r.length && r.render == nil {
-		r.add("content-length", strconv.Itoa(len(r.body)), nil, false)
+		r.head.Add("content-length", strconv.Itoa(len(r.body)), nil, false)
 		r.length = false
 	}
-	if len(r.fields) == 1 && r.fields[0].value == nil && !r.length {
-		r.block = r.fields[0].fixed
+	if !r.length {
+		r.block = r.head.Fixed()
 	}
 }
 
@@ -217,15 +192,7 @@ var contentLength = AppendName(nil, "content-length", false)
 
 // head renders the header block of a request with a body of the given size.
 func (r *rendering) head(q *request, body int, at *feeder.Cursor) {
-	r.block = r.block[:0]
-	for i := range q.fields {
-		f := &q.fields[i]
-		r.block = append(r.block, f.fixed...)
-		if f.value != nil {
-			r.value = f.value.Append(r.value[:0], at)
-			r.block = AppendValue(r.block, r.value)
-		}
-	}
+	r.block, r.value = q.head.Append(r.block[:0], r.value, at)
 	if q.length {
 		r.value = strconv.AppendInt(r.value[:0], int64(body), 10)
 		r.block = AppendValue(append(r.block, contentLength...), r.value)

@@ -22,7 +22,7 @@ func (u *upload) clear() {
 // appendBody appends as much of a body as the windows let through and keeps the
 // rest, after data that waits already.
 func (s *Session) appendBody(st *stream, body []byte, lasts bool, out []byte) []byte {
-	if st.waits && len(st.upload.rest) > 0 {
+	if st.waits {
 		st.upload.own = append(append(st.upload.own[:0], st.upload.rest...), body...)
 		st.upload.rest = st.upload.own
 		return out

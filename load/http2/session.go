@@ -2,7 +2,6 @@ package http2
 
 import (
 	"errors"
-	"fmt"
 	"math/bits"
 	"time"
 
@@ -237,7 +236,7 @@ func (s *Session) Shut() error {
 	s.over = true
 	for slot := range s.streams {
 		if st := &s.streams[slot]; st.id != 0 && st.head {
-			s.fail(slot, fault(failure.ShortBody, "the target closed the connection within the body%s", s.leaving))
+			s.fail(slot, failure.New(failure.ShortBody, "the target closed the connection within the body%s", s.leaving))
 		}
 	}
 	switch {
@@ -247,9 +246,9 @@ func (s *Session) Shut() error {
 		if err := s.foreign(s.partial); err != nil {
 			return err
 		}
-		return fault(failure.EOF, "the target closed the connection before it sent anything; does it speak HTTP/2%s?", s.medium())
+		return failure.New(failure.EOF, "the target closed the connection before it sent anything; does it speak HTTP/2%s?", s.medium())
 	}
-	return fault(failure.EOF, "the target closed the connection before it answered%s", s.leaving)
+	return failure.New(failure.EOF, "the target closed the connection before it answered%s", s.leaving)
 }
 
 // slot returns the slot of a stream in progress, -1 when there is none.
@@ -303,11 +302,6 @@ func (s *Session) giveUp(slot int, code Code, err error) {
 	s.fail(slot, err)
 }
 
-// fault is a failure with its kind.
-func fault(kind failure.Kind, format string, args ...any) error {
-	return &failure.Error{Kind: kind, Err: fmt.Errorf(format, args...)}
-}
-
 // violation is an error of the peer that ends the session.
 type violation struct {
 	code Code
@@ -318,7 +312,7 @@ func (v *violation) Error() string { return v.err.Error() }
 
 // violates returns a violation that counts as a bad response.
 func violates(code Code, format string, args ...any) error {
-	return &violation{code, fault(failure.BadResponse, format, args...)}
+	return &violation{code, failure.New(failure.BadResponse, format, args...)}
 }
 
 // die ends the session: the peer and the caller get the reason.

@@ -42,13 +42,7 @@ func (w *watcher) head(q *request, h *Head) {
 		return
 	}
 	w.answer.Begin(q.checks)
-	for i := range h.Fields {
-		// Copied into the watcher's buffers, because the checks take bytes and the head holds
-		// strings: a conversion would allocate for each field.
-		w.name = append(w.name[:0], h.Fields[i].Name...)
-		w.value = append(w.value[:0], h.Fields[i].Value...)
-		w.answer.Header(w.name, w.value)
-	}
+	w.name, w.value = h.Check(&w.answer, w.name, w.value)
 }
 
 func (w *watcher) body(q *request, piece []byte) {

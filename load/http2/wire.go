@@ -125,8 +125,8 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 }
 
 var (
-	errLongBody  = fault(failure.BadResponse, "the body is longer than the head says")
-	errShortBody = fault(failure.ShortBody, "the body is shorter than its content-length")
+	errLongBody  = failure.New(failure.BadResponse, "the body is longer than the head says")
+	errShortBody = failure.New(failure.ShortBody, "the body is shorter than its content-length")
 )
 
 // end judges a complete answer.

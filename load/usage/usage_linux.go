@@ -40,6 +40,8 @@ func NewMeter() *Meter {
 	return &Meter{tasks: "/proc/self/task", threads: map[int]*thread{}}
 }
 
+// Read returns the totals so far: of CPU time since the process began, of the delay since the meter's
+// first reading.
 func (m *Meter) Read() Usage {
 	var self unix.Rusage
 	u := Usage{}
@@ -90,6 +92,7 @@ func (m *Meter) list() {
 	}
 }
 
+// Close closes the files; the meter must not be read any more.
 func (m *Meter) Close() {
 	for _, t := range m.threads {
 		t.file.Close()

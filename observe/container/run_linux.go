@@ -116,7 +116,7 @@ func (s *state) tellAbsent() {
 	case p.cpu == nil && p.memory == nil:
 		s.say("the target's cgroup was not found (to enable: %s)", outside)
 	case p.memory == nil || p.memory.root():
-		s.say("no memory figures: the target has no cgroup of its own (to enable:  run it in a container or with systemd-run " +
+		s.say("no memory figures: the target has no cgroup of its own (to enable: run it in a container or with systemd-run " +
 			"-p MemoryMax=)")
 	case !p.memory.v2:
 		s.say("cgroup v1 does not count reaching memory.high, nor an OOM without a kill (to enable: boot with cgroup v2)")

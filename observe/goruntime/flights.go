@@ -85,8 +85,12 @@ func (f *flights) watch(ctx context.Context) {
 		sent := clock.Now()
 		c, err := f.client.dump(ctx)
 		cancel()
-		if err != nil || !bytes.HasPrefix(c.data, traceMagic) {
+		switch {
+		case err != nil:
 			f.say("flight recorder: %v", err)
+			continue
+		case !bytes.HasPrefix(c.data, traceMagic):
+			f.say("flight recorder: the answer is not an execution trace")
 			continue
 		}
 		f.store(dateFlight(c, timebase.Span{From: sent - f.options.FlightLength - flightStretch, To: clock.Now()}, clock))

@@ -75,6 +75,7 @@ func TestSlowWindowsOfARealTarget(t *testing.T) {
 type flying struct {
 	scripted
 	flyErr, dumpErr error
+	answer          string
 	flew, landed    int
 	dumped          chan struct{}
 }
@@ -84,7 +85,7 @@ func (f *flying) land(context.Context) error                      { f.landed++; 
 func (f *flying) dump(context.Context) (capture, error) {
 	defer func() { f.dumped <- struct{}{} }()
 	now := f.clock.Now()
-	return capture{data: []byte("go 1.25 trace"), span: span(now-time.Second, now)}, f.dumpErr
+	return capture{data: []byte(f.answer), span: span(now-time.Second, now)}, f.dumpErr
 }
 
 func TestFlightsAreFewAndCheap(t *testing.T) {
@@ -93,22 +94,24 @@ func TestFlightsAreFewAndCheap(t *testing.T) {
 		perSecond    int64
 		flyErr       error
 		dumpErr      error
+		answer       string
 		flew, landed int
 		dumps        int
 		stored       int
 		says         string
 	}{
-		"quiet":          {10 << 10, nil, nil, 1, 1, 2, 2, ""},
-		"busy":           {4 << 20, nil, nil, 0, 0, 0, 0, "4.00 MiB/s of events"},
-		"no recorder":    {10 << 10, failed, nil, 1, 0, 0, 0, "has no flight recorder"},
-		"cannot be read": {10 << 10, nil, errors.New("gone"), 1, 1, 2, 0, "gone"},
+		"quiet":          {10 << 10, nil, nil, "go 1.25 trace", 1, 1, 2, 2, ""},
+		"busy":           {4 << 20, nil, nil, "", 0, 0, 0, 0, "4.00 MiB/s of events"},
+		"no recorder":    {10 << 10, failed, nil, "", 1, 0, 0, 0, "has no flight recorder"},
+		"cannot be read": {10 << 10, nil, errors.New("gone"), "", 1, 1, 2, 0, "gone"},
+		"no trace":       {10 << 10, nil, nil, "404 page not found", 1, 1, 2, 0, "flight recorder: the answer is not an execution trace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock, err := timebase.Start()
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &flying{flyErr: test.flyErr, dumpErr: test.dumpErr, dumped: make(chan struct{}, 9)}
+			c := &flying{flyErr: test.flyErr, dumpErr: test.dumpErr, answer: test.answer, dumped: make(chan struct{}, 9)}
 			c.scripted = scripted{clock: clock, perSecond: test.perSecond, data: []byte("go 1.25 trace")}
 			slow := make(chan timebase.Span, 9)
 			s := NewTraces(Options{Traces: -1, Flights: 2})

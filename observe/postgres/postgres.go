@@ -80,6 +80,7 @@ type Source struct {
 	// statementPace is for pg_stat_statements, whose cost is per entry.
 	statementPace pace
 	lost          outages
+	failures      failures
 	gaps          []record.Gap
 	resetAt       time.Duration // the last reading before a reset; 0 for none
 	started       time.Time     // of the server that was last seen
@@ -139,6 +140,9 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, fmt.Sprintf("pg_stat_statements was full and dropped statements %d times, so that rare ones are "+
 			"missing: raise pg_stat_statements.max", s.evicted))
 	}
+	if text := s.failures.text(); text != "" {
+		why = append(why, text)
+	}
 	if text := s.lost.text(); text != "" {
 		why = append(why, text)
 	}
@@ -169,6 +173,29 @@ func (s *Source) say(text string) {
 	if len(s.blind) < 16 {
 		s.blind = append(s.blind, text)
 	}
+}
+
+// failures are readings that failed on a connection that still stands. The first stands for all: a busy
+// server fails them one after the other.
+type failures struct {
+	n     int
+	first time.Duration
+	err   string
+}
+
+func (f *failures) add(at time.Duration, err error) {
+	if f.n++; f.n == 1 {
+		f.first, f.err = at, err.Error()
+	}
+}
+
+// text says how many readings failed, and why the first did.
+func (f *failures) text() string {
+	if f.n == 0 {
+		return ""
+	}
+	count := notation.Counted(int64(f.n), "reading", "readings")
+	return fmt.Sprintf("%s failed, the first %s into the run: %s", count, notation.Time(f.first), f.err)
 }
 
 // outages are the times without a connection.

@@ -517,3 +517,16 @@ func TestBlockingText(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedReadingsAreSaidOnce: those of a busy server leave room for what else is to be said.
+func TestFailedReadingsAreSaidOnce(t *testing.T) {
+	s := New()
+	for i := range 40 {
+		s.failures.add(time.Duration(i+2)*time.Second, errors.New("canceling statement due to statement timeout"))
+	}
+	s.say("the CPU of the server's processes: gone")
+	const want = "40 readings failed, the first 2.00 s into the run: canceling statement due to statement timeout"
+	if why := s.Health().Why; strings.Count(why, "canceling") != 1 || !strings.Contains(why, want) || !strings.Contains(why, "gone") {
+		t.Errorf("%q", why)
+	}
+}

@@ -186,7 +186,7 @@ func (w *watch) failed(err error, at time.Duration) {
 		w.retryAt, w.backoff = at, 50*time.Millisecond
 		return
 	}
-	w.say(fmt.Sprintf("a reading failed %s into the run: %v", notation.Time(at), err))
+	w.failures.add(at, err)
 	w.pace.took(server.CallTimeout, w.subject.Window)
 }
 

@@ -12,15 +12,15 @@ type stat struct {
 	state        byte
 	parent       int
 	minor, major uint64 // faults, ended threads included
-	user, system uint64 // ticks of 10 ms, ended threads included
+	// A tick is 1/USER_HZ s, which is 10 ms on every architecture that Go builds for, whatever
+	// CONFIG_HZ is (include/asm-generic/param.h).
+	user, system uint64 // ticks, ended threads included
 	reaped       uint64 // ticks of the children that it has waited for, theirs included
 	threads      uint64
 	start        uint64 // ticks since boot: distinguishes a pid's next owner
 	rss          uint64 // pages
 }
 
-// A tick is 1/USER_HZ s, which is 10 ms on every architecture that Go builds for, whatever
-// CONFIG_HZ is (include/asm-generic/param.h).
 var errStat = errors.New("malformed stat file")
 
 // parseStat parses the line. The command name stands in parentheses and may

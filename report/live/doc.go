@@ -39,8 +39,6 @@ type Event struct {
 	LagP99 time.Duration
 	// GeneratorCPU is the number of CPUs that the generator uses.
 	GeneratorCPU float64
-	// Unhealthy says why the generator is at its limit; empty while it is not.
-	Unhealthy string
 	// Message is printed once, above the view, and then forgotten.
 	Message string
 	// Statement is one of the database whose text became known.

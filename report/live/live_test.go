@@ -97,7 +97,7 @@ func TestDrawStaysWithinItsRoom(t *testing.T) {
 	for width := 20; width < 200; width += 7 {
 		for height := 2; height < 60; height++ {
 			f := full(width, height)
-			f.title, f.last.Unhealthy = strings.Repeat("long ", 100), strings.Repeat("lag ", 50)
+			f.title = strings.Repeat("long ", 100)
 			for _, help := range []bool{false, true} {
 				f.help = help
 				text := draw(f)
@@ -321,6 +321,13 @@ func TestKeys(t *testing.T) {
 	k.await("closing the record", true)
 	if k.Feed().Add([]series.Point{{}}); strings.Contains(k.shown(), "rate") {
 		t.Error("the view is drawn after somebody left it")
+	}
+	k.Close()
+	before := k.shown()
+	k.after.goesOn() // as its timer does
+	k.Event(Event{Phase: "breaking requests down"})
+	if k.shown() != before {
+		t.Errorf("a closed view goes on:\n%s", k.shown())
 	}
 }
 

@@ -31,11 +31,15 @@ type plain struct {
 	quiet   bool        // no lines of figures, as behind a view that somebody left
 	began   time.Time   // the phase
 	late    *time.Timer // until silence is broken; nil before the first phase
+	closed  bool        // nothing is written any more, also by a timer that has just fired
 }
 
 func (p *plain) Event(e Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
 	if e.Message != "" {
 		fmt.Fprintf(p.w, "%s\n", notation.Clean(e.Message))
 	}
@@ -69,7 +73,7 @@ func (p *plain) Event(e Event) {
 func (p *plain) goesOn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.phase == "" {
+	if p.closed {
 		return
 	}
 	fmt.Fprintf(p.w, "%s, for %s so far\n", notation.Clean(p.phase), time.Since(p.began).Round(time.Second))
@@ -81,7 +85,7 @@ func (p *plain) Feed() Feed { return nil }
 func (p *plain) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.phase = "" // a timer that has just fired finds nothing to say
+	p.closed = true
 	if p.late != nil {
 		p.late.Stop()
 	}
@@ -99,9 +103,6 @@ func figures(e Event) []string {
 	}
 	if e.Errors > 0 {
 		parts = append(parts, notation.Count(e.Errors)+" errors")
-	}
-	if e.Unhealthy != "" {
-		parts = append(parts, "generator: "+notation.Clean(e.Unhealthy))
 	}
 	return parts
 }

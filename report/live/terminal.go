@@ -119,6 +119,7 @@ func (t *terminal) Feed() Feed { return t.state }
 func (t *terminal) Close() {
 	t.once.Do(func() { close(t.closing) })
 	<-t.done
+	t.after.Close()
 }
 
 // model is Bubble Tea's: it looks at the state on every tick.

@@ -180,9 +180,6 @@ func (f frame) figures() []block {
 	blocks = append(blocks, block{1, []string{f.failures()}},
 		block{4, []string{row("in flight", figure(notation.Count(e.InFlight)))}},
 		block{3, []string{f.spark("lag p99", figure(notation.Duration(int64(e.LagP99))), f.load.values(figureLag), blue)}})
-	if e.Unhealthy != "" {
-		blocks = append(blocks, block{1, []string{row("generator", red.Render(notation.Clean(e.Unhealthy)))}})
-	}
 	if v, ok := f.service.now(figureService); ok {
 		used, _ := f.service.whole(figureService)
 		blocks = append(blocks, block{3, []string{f.spark("service", figure(notation.Figure(v)+" CPUs"), used, blue)}})

@@ -32,7 +32,9 @@ type Limits struct {
 	Ports      int64 `json:"ports"` // of ip_local_port_range
 	Files      int64 `json:"files"` // nofile, soft
 	MostFiles  int64 `json:"most_files"`
-	Conntrack  int64 `json:"conntrack"` // entries that are free
+	// Conntrack are the entries that are free, of MostConntrack.
+	Conntrack     int64 `json:"conntrack"`
+	MostConntrack int64 `json:"most_conntrack"`
 	// Buffers are the bytes that all TCP sockets may use, Socket those of one socket with
 	// both buffers at their initial size.
 	Buffers int64 `json:"buffers"`
@@ -47,7 +49,6 @@ type Demand struct {
 	Reconnects  bool    `json:"reconnects,omitempty"`  // a connection for each request
 	TLS         bool    `json:"tls,omitempty"`
 	Body        int     `json:"body,omitempty"` // bytes of JSON per request
-	Database    bool    `json:"database,omitempty"`
 }
 
 // Units of a layer.
@@ -101,7 +102,9 @@ func Layers(m Measured, l Limits, d Demand) *Report {
 		if layer.Unit == Connections {
 			asked = float64(d.Connections)
 		}
-		layer.Used = asked / layer.Allows
+		if layer.Allows > 0 {
+			layer.Used = asked / layer.Allows
+		}
 	}
 	slices.SortStableFunc(r.Layers, func(a, b Layer) int {
 		return cmp.Or(-cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Allows, b.Allows))
@@ -168,7 +171,7 @@ func (r *Report) rates() {
 		Cost:  "servers that listen above 1024 must be kept out (net.ipv4.ip_local_reserved_ports)",
 	})
 	r.add(Layer{
-		Name: "statements", Unit: Requests, Allows: m.Statements, Counts: d.Database || m.Statements > 0,
+		Name: "statements", Unit: Requests, Allows: m.Statements, Counts: true,
 		Basis: "SELECT 1 on the named database, at one statement per request",
 		Raise: "fewer statements per request, a cache, pipelining", Cost: "stale answers, or code",
 	})
@@ -205,12 +208,14 @@ func (r *Report) connections() {
 		Basis: "net.ipv4.tcp_max_syn_backlog, for handshakes in progress",
 		Raise: "sysctl -w net.ipv4.tcp_max_syn_backlog=65535", Cost: "memory under a SYN flood (keep tcp_syncookies=1)",
 	})
-	r.add(Layer{
-		Name: "conntrack", Unit: Connections, Allows: float64(l.Conntrack), Counts: true,
-		Basis: "free entries of net.netfilter.nf_conntrack_max",
-		Raise: "sysctl -w net.netfilter.nf_conntrack_max=1048576; or no tracking for the port (nft notrack)",
-		Cost:  "some 320 bytes of kernel memory for each",
-	})
+	if l.MostConntrack > 0 { // a full table allows none
+		r.Layers = append(r.Layers, Layer{
+			Name: "conntrack", Unit: Connections, Allows: float64(l.Conntrack), Counts: true,
+			Basis: "free entries of net.netfilter.nf_conntrack_max",
+			Raise: "sysctl -w net.netfilter.nf_conntrack_max=1048576; or no tracking for the port (nft notrack)",
+			Cost:  "some 320 bytes of kernel memory for each",
+		})
+	}
 	if l.Socket > 0 {
 		r.add(Layer{
 			Name: "TCP buffers", Unit: Connections, Allows: float64(l.Buffers) / float64(l.Socket), Counts: true,

@@ -1,9 +1,14 @@
 package ceiling
 
 import (
+	"context"
+	"encoding/json"
+	"math"
+	"net"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -59,11 +64,79 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// TestAFullConntrackTableIsTheFirstLimit: no entry is free, which is not the same as no table.
+func TestAFullConntrackTableIsTheFirstLimit(t *testing.T) {
+	full := kernel
+	full.MostConntrack = 262_144
+	r := Layers(machine, full, Demand{Connections: 512})
+	if r.First[Connections] != "conntrack" {
+		t.Errorf("%v", r.First)
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
+	}
+	full.Conntrack = 200_000
+	if r := Layers(machine, full, Demand{}); r.First[Connections] != "open files" {
+		t.Errorf("with free entries: %v", r.First)
+	}
+}
+
+// TestTheTimeBeginsWithTheWork: connections that take longer than a layer is measured neither end it
+// nor count for it. The times are those of synctest's clock, and take none.
+func TestTheTimeBeginsWithTheWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, err := rate(t.Context(), 2, func(context.Context) (worker, error) {
+			time.Sleep(2 * each)
+			return worker{
+				work: func() error {
+					time.Sleep(time.Millisecond)
+					return nil
+				},
+				end: func() {},
+			}, nil
+		})
+		if err != nil || math.Abs(n-2000) > 10 {
+			t.Errorf("%v/s, %v; two workers take 1 ms each", n, err)
+		}
+	})
+}
+
+// TestNothingDoneIsAnError: a rate of 0 would say nothing.
+func TestNothingDoneIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		if n, err := rate(ctx, 1, repeat(func() error { return nil })); err == nil {
+			t.Errorf("%v/s", n)
+		}
+	})
+}
+
+// TestAServerThatHangsEndsWithTheContext: neither a connection that it never answers nor one that it
+// never closes keeps a layer for good.
+func TestAServerThatHangsEndsWithTheContext(t *testing.T) {
+	silent, err := net.Listen("tcp", loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
+	defer stop()
+	address := silent.Addr().String()
+	if n, err := rate(ctx, 1, func(ctx context.Context) (worker, error) { return exchange(ctx, address) }); err == nil {
+		t.Errorf("%v round trips per second with a server that does not answer", n)
+	}
+	if err := visit(ctx, address); err == nil {
+		t.Error("a connection was accepted that was not")
+	}
+}
+
 // TestMeasure measures this machine: every layer gives a figure, except the database that
 // is not there.
 func TestMeasure(t *testing.T) {
 	dir := t.TempDir()
-	m, err := Measure(t.Context(), Options{Dir: dir})
+	t.Chdir(dir)
+	m, err := Measure(t.Context(), "")
 	if err != nil || len(m.Missing) > 0 {
 		t.Fatal(err, m.Missing)
 	}

@@ -19,8 +19,8 @@ func ReadLimits() Limits {
 	if first, last := number("net/ipv4/ip_local_port_range", 0), number("net/ipv4/ip_local_port_range", 1); last > first {
 		l.Ports = last - first + 1
 	}
-	if most := number("net/netfilter/nf_conntrack_max", 0); most > 0 {
-		l.Conntrack = most - number("net/netfilter/nf_conntrack_count", 0)
+	if l.MostConntrack = number("net/netfilter/nf_conntrack_max", 0); l.MostConntrack > 0 {
+		l.Conntrack = max(0, l.MostConntrack-number("net/netfilter/nf_conntrack_count", 0))
 	}
 	var files unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil {

@@ -27,28 +27,43 @@ func (m *Measured) roundTrips(ctx context.Context) error {
 	}
 	defer listener.Close()
 	go echo(listener)
-	begin := func() (func() error, func(), error) {
-		conn, err := net.Dial("tcp", listener.Addr().String())
-		if err != nil {
-			return nil, nil, err
-		}
-		buffer := make([]byte, message)
-		return func() error {
-			if _, err := conn.Write(buffer); err != nil {
-				return err
-			}
-			_, err := io.ReadFull(conn, buffer)
-			return err
-		}, func() { conn.Close() }, nil
-	}
+	begin := func(ctx context.Context) (worker, error) { return exchange(ctx, listener.Addr().String()) }
 	one, err := rate(ctx, 1, begin)
-	if err != nil || one == 0 {
+	if err != nil {
 		return err
 	}
 	m.RoundTrip = time.Duration(float64(time.Second) / one)
 	// More pairs than CPUs, so that no CPU is idle while a pair waits.
 	m.RoundTrips, err = rate(ctx, 4*m.CPUs, begin)
 	return err
+}
+
+// exchange begins a worker that exchanges messages with an address.
+func exchange(ctx context.Context, address string) (worker, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return worker{}, err
+	}
+	stop := until(ctx, conn)
+	buffer := make([]byte, message)
+	return worker{
+		work: func() error {
+			if _, err := conn.Write(buffer); err != nil {
+				return err
+			}
+			_, err := io.ReadFull(conn, buffer)
+			return err
+		},
+		end: func() {
+			stop()
+			conn.Close()
+		},
+	}, nil
+}
+
+// until ends what waits for a connection when ctx ends, unless stop was called before.
+func until(ctx context.Context, conn net.Conn) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 }
 
 // echo answers every message until the listener is closed.
@@ -89,19 +104,24 @@ func (m *Measured) accepts(ctx context.Context) (err error) {
 			conn.Close()
 		}
 	}()
-	m.Accepts, err = rate(ctx, 2*m.CPUs, func() (func() error, func(), error) {
-		return func() error {
-			conn, err := net.Dial("tcp", listener.Addr().String())
-			if err != nil {
-				return err
-			}
-			// A reset leaves no port in TIME_WAIT: measuring must not use them up.
-			_ = conn.(*net.TCPConn).SetLinger(0)
-			_, _ = conn.Read(make([]byte, 1)) // until the server has accepted and closed
-			return conn.Close()
-		}, func() {}, nil
+	m.Accepts, err = rate(ctx, 2*m.CPUs, func(ctx context.Context) (worker, error) {
+		return worker{func() error { return visit(ctx, listener.Addr().String()) }, func() {}}, nil
 	})
 	return err
+}
+
+// visit opens a connection to an address and closes it once the server has.
+func visit(ctx context.Context, address string) error {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer until(ctx, conn)()
+	// A reset leaves no port in TIME_WAIT: measuring must not use them up.
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_, _ = conn.Read(make([]byte, 1)) // until the server has accepted and closed
+	return ctx.Err()
 }
 
 // handshakes makes TLS connections in memory: what they cost on a CPU.
@@ -113,8 +133,8 @@ func (m *Measured) handshakes(ctx context.Context) error {
 	server := &tls.Config{Certificates: []tls.Certificate{certificate}, SessionTicketsDisabled: true}
 	// It talks to itself in memory, where there is nobody to verify.
 	client := &tls.Config{InsecureSkipVerify: true}
-	m.Handshakes, err = rate(ctx, m.CPUs, func() (func() error, func(), error) {
-		return func() error {
+	m.Handshakes, err = rate(ctx, m.CPUs, func(ctx context.Context) (worker, error) {
+		return worker{func() error {
 			near, far := net.Pipe()
 			defer near.Close()
 			defer far.Close()
@@ -126,7 +146,7 @@ func (m *Measured) handshakes(ctx context.Context) error {
 			}
 			<-done
 			return err
-		}, func() {}, nil
+		}, func() {}}, nil
 	})
 	return err
 }

@@ -36,16 +36,14 @@ func (m *Measured) json(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := rate(ctx, m.CPUs, func() (func() error, func(), error) {
-		return func() error {
-			var into order
-			if err := json.Unmarshal(text, &into); err != nil {
-				return err
-			}
-			_, err := json.Marshal(into)
+	n, err := rate(ctx, m.CPUs, repeat(func() error {
+		var into order
+		if err := json.Unmarshal(text, &into); err != nil {
 			return err
-		}, func() {}, nil
-	})
+		}
+		_, err := json.Marshal(into)
+		return err
+	}))
 	m.JSON = n * float64(len(text))
 	return err
 }
@@ -53,25 +51,21 @@ func (m *Measured) json(ctx context.Context) error {
 // page is what a small commit writes.
 const page = 4096
 
-func (m *Measured) fsyncs(ctx context.Context, dir string) error {
-	if dir == "" {
-		dir = "."
-	}
-	file, err := os.CreateTemp(dir, ".redline-fsync-")
+// fsyncs writes to the disk of the working directory.
+func (m *Measured) fsyncs(ctx context.Context) error {
+	file, err := os.CreateTemp(".", ".redline-fsync-")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()
 	content := make([]byte, page)
-	m.Fsyncs, err = rate(ctx, 1, func() (func() error, func(), error) {
-		return func() error {
-			if _, err := file.WriteAt(content, 0); err != nil {
-				return err
-			}
-			return file.Sync()
-		}, func() {}, nil
-	})
+	m.Fsyncs, err = rate(ctx, 1, repeat(func() error {
+		if _, err := file.WriteAt(content, 0); err != nil {
+			return err
+		}
+		return file.Sync()
+	}))
 	return err
 }
 
@@ -81,13 +75,16 @@ func (m *Measured) statements(ctx context.Context, dsn string) (err error) {
 	if dsn == "" {
 		return nil
 	}
-	m.Statements, err = rate(ctx, m.CPUs+1, func() (func() error, func(), error) {
+	m.Statements, err = rate(ctx, m.CPUs+1, func(ctx context.Context) (worker, error) {
 		conn, err := pgx.Connect(ctx, dsn)
 		if err != nil {
-			return nil, nil, &hidden{err}
+			return worker{}, &hidden{err}
 		}
 		var one int
-		return func() error { return conn.QueryRow(ctx, "select 1").Scan(&one) }, func() { conn.Close(context.WithoutCancel(ctx)) }, nil
+		return worker{
+			work: func() error { return conn.QueryRow(ctx, "select 1").Scan(&one) },
+			end:  func() { _ = conn.Close(ctx) },
+		}, nil
 	})
 	return err
 }

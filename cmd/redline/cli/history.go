@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service/revision"
 )
 
@@ -69,6 +70,18 @@ func KeepRun(ctx context.Context, store *history.Store, rec *record.Record, note
 	}
 	r, err := history.FromRun(rec.Dir, commit)
 	Keep(ctx, store, r, err, note)
+}
+
+// TargetCommit returns the commit that a result of a target counts for: that of the binary which a command
+// starts, or else that of the sources at a revision, where an empty one is the work tree. An interrupted
+// session has one as well.
+func TargetCommit(ctx context.Context, t scenario.Target, at string) revision.Commit {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keeping)
+	defer cancel()
+	if t.Build == "" && len(t.Exec) > 0 {
+		return revision.DescribeBinary(ctx, t.Exec)
+	}
+	return revision.Describe(ctx, at)
 }
 
 // keeping is how long adding to the history may take after an interrupt.

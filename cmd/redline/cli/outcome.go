@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 )
 
 // Outcome turns an assessed run into the exit code.
@@ -16,8 +17,8 @@ func Outcome(s *record.Summary, runErr error) error {
 	switch {
 	case errors.Is(runErr, context.Canceled):
 		return Exit(ExitInterrupted, fmt.Errorf("interrupted; the measurements so far are kept in %s", s.Run))
-	case Unwritten(runErr, s.Run) != nil:
-		return Exit(ExitUndecided, Unwritten(runErr, s.Run))
+	case unwritten(runErr, s.Run) != nil:
+		return Exit(ExitUndecided, unwritten(runErr, s.Run))
 	case runErr != nil:
 		return Exit(ExitUndecided, runErr)
 	case s.Load.Requests == 0:
@@ -51,7 +52,7 @@ func UsageOrInterrupt(ctx context.Context, err error) error {
 
 // BundleIn reports whether dir holds a bundle, finished or not.
 func BundleIn(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "run.json"))
+	_, err := os.Stat(filepath.Join(dir, disk.RunFile))
 	return err == nil
 }
 

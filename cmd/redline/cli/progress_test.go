@@ -24,8 +24,8 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	b.Reset()
-	(&Progress{w: &b, redraws: true}).Step(strings.Repeat("µ", 2*PipeWidth))
-	if n := strings.Count(b.String(), "µ"); n == 0 || n >= PipeWidth {
-		t.Errorf("%d characters in a line of %d", n, PipeWidth)
+	(&Progress{w: &b, redraws: true}).Step(strings.Repeat("µ", 2*pipeWidth))
+	if n := strings.Count(b.String(), "µ"); n == 0 || n >= pipeWidth {
+		t.Errorf("%d characters in a line of %d", n, pipeWidth)
 	}
 }

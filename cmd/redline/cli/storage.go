@@ -22,9 +22,9 @@ var storage = []struct {
 	{syscall.EIO, "the disk reports I/O errors", "see the kernel's log, and -o to another disk"},
 }
 
-// Unwritten returns in one sentence why the record of a run in dir is not whole
+// unwritten returns in one sentence why the record of a run in dir is not whole
 // when the disk is to blame; nil when it is not.
-func Unwritten(err error, dir string) error {
+func unwritten(err error, dir string) error {
 	for _, s := range storage {
 		if errors.Is(err, s.errno) {
 			return fmt.Errorf("%s (%w): everything written before is kept in %s (hint: %s)", s.what, s.errno, dir, s.hint)
@@ -33,7 +33,7 @@ func Unwritten(err error, dir string) error {
 	return nil
 }
 
-// Unstored prints once, on stderr, that a judgement could not be written alongside its
+// Unstored prints on stderr that a judgement could not be written alongside its
 // measurements. The judgement itself stands.
 func Unstored(stderr io.Writer, dir string, err error) {
 	if err == nil {

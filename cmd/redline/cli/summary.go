@@ -23,7 +23,10 @@ func TextOptions(w io.Writer, rec *record.Record, all, color bool) report.TextOp
 		More: "redline report " + rec.Dir + " --all"}
 }
 
-// WriteHTML writes report.html into the bundle, whole or not at all.
+// ReportFile is the page of a run in its bundle.
+const ReportFile = "report.html"
+
+// WriteHTML writes the page of a run into its bundle, whole or not at all.
 func WriteHTML(rec *record.Record, s *record.Summary) error {
-	return disk.WriteFile(rec.Dir, "report.html", func(w io.Writer) error { return web.Report(w, rec, s) })
+	return disk.WriteFile(rec.Dir, ReportFile, func(w io.Writer) error { return web.Report(w, rec, s) })
 }

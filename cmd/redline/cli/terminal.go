@@ -21,18 +21,18 @@ func Colour(w io.Writer) bool {
 	return Terminal(w) && !no && os.Getenv("TERM") != "dumb"
 }
 
-// PipeWidth is for output read in a log or a pager: wide enough for whole
+// pipeWidth is for output read in a log or a pager: wide enough for whole
 // sentences of most findings.
-const PipeWidth = 100
+const pipeWidth = 100
 
-// Width returns the terminal's width, or PipeWidth if there is none.
+// Width returns the terminal's width, or pipeWidth if there is none.
 func Width(w io.Writer) int {
 	if f, ok := inert.File(w); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return columns
 		}
 	}
-	return PipeWidth
+	return pipeWidth
 }
 
 // Height returns the terminal's height in lines, or zero if there is none.

@@ -38,14 +38,26 @@ type compareFlags struct {
 	junit    string
 	sarif    string
 	html     string
-	measured []verify.Pair // of both sides, for the page
-	observed *[2]web.Observed
 
 	baseline, saveBaseline string
-	undecided              string             // what gate makes of an inconclusive session
-	unkept                 bool               // not added to the history: another session adds side b
-	followed               bool               // another session decides as well: --resume takes over the result of this one
-	launches               *baseline.Baseline // of side b, for --save-baseline
+	undecided              string // what gate makes of an inconclusive session
+}
+
+// part is that of a session in a verdict.
+type part int
+
+const (
+	whole  part = iota
+	first       // another session decides as well: --resume takes over the result of this one
+	second      // not added to the history: the first session adds side b
+)
+
+// compared is a session's result, with what it measured.
+type compared struct {
+	verify.Result
+	pairs    []verify.Pair      // of both sides, for the page
+	observed *[2]web.Observed   // for the page; nil without
+	launches *baseline.Baseline // of side b, for --save-baseline; nil if nothing was measured
 }
 
 // register adds the flags of a verb, whose own come first, under the heading Comparison.
@@ -129,7 +141,7 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 			if a.none() && b.none() {
 				fmt.Fprintln(cmd.ErrOrStderr(), withItself)
 			}
-			return f.compare(cmd, plan, args[0], [2]side{a, b}, history.AB)
+			return f.compare(cmd, plan, args[0], [2]side{a, b})
 		},
 	}
 	f.register(cmd, func(flags *pflag.FlagSet) { sideFlags(flags, &a, &b) })
@@ -144,9 +156,9 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 const withItself = "no side is given: ab compares the service with itself, which shows what this machine can detect " +
 	"(hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or --env-b K=V)"
 
-// compare runs a session and prints its result.
-func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name string, sides [2]side, kind history.Kind) error {
-	result, err := f.decide(cmd, plan, name, sides, kind)
+// compare runs the session of ab and prints its result.
+func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name string, sides [2]side) error {
+	result, err := f.decide(cmd, plan, name, sides, history.AB, whole)
 	if err != nil {
 		return err
 	}
@@ -154,8 +166,8 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 }
 
 // conclude stores the baseline and prints the result.
-func (f *compareFlags) conclude(cmd *cobra.Command, r verify.Result, name string) error {
-	if err := f.storeBaseline(cmd.ErrOrStderr(), r.Verdict); err != nil {
+func (f *compareFlags) conclude(cmd *cobra.Command, r compared, name string) error {
+	if err := f.storeBaseline(cmd.ErrOrStderr(), r); err != nil {
 		return err
 	}
 	return f.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), r, name)
@@ -163,12 +175,13 @@ func (f *compareFlags) conclude(cmd *cobra.Command, r verify.Result, name string
 
 // decide runs a session and keeps its result.
 func (f *compareFlags) decide(cmd *cobra.Command, plan *scenario.Plan, name string, sides [2]side,
-	kind history.Kind) (result verify.Result, err error) {
+	kind history.Kind, of part) (result compared, err error) {
 	c, err := f.begin(cmd, plan, name, kind)
 	if err != nil {
 		return result, err
 	}
 	defer c.close()
+	c.part = of
 	s := &session.Session{
 		Rules: c.rules, MaxTime: f.maxTime, Pairs: f.most, OneAtATime: f.apart,
 		Measurer:   c.measurer(),
@@ -195,15 +208,15 @@ func (f *compareFlags) decide(cmd *cobra.Command, plan *scenario.Plan, name stri
 		return result, err
 	}
 	if f.html != "" && result.Verdict != verify.Invalid {
-		f.observed = c.observe(s.A, s.B)
+		result.observed = c.observe(s.A, s.B)
 	}
 	return result, nil
 }
 
 // run runs a session, or continues it, and keeps its result.
-func (c *comparison) run(s *session.Session) (result verify.Result, err error) {
+func (c *comparison) run(s *session.Session) (result compared, err error) {
 	s.Log, s.Rules.Seed, err = c.f.log(c.header)
-	if c.f.followed && errors.Is(err, session.ErrFinished) {
+	if c.part == first && errors.Is(err, session.ErrFinished) {
 		return c.takeOver(err)
 	}
 	if err != nil {
@@ -214,27 +227,27 @@ func (c *comparison) run(s *session.Session) (result verify.Result, err error) {
 		return result, fmt.Errorf("resume %s: %w", c.f.Out, err)
 	}
 	c.foresee()
-	if result, err = s.Run(c.ctx); err != nil {
+	r, err := s.Run(c.ctx)
+	if err != nil {
 		return result, c.cutShort(err)
 	}
-	err = c.finish(&result, s.Log)
-	return result, err
+	return c.finish(r, s.Log)
 }
 
 // takeOver returns the result of a session that ended before the one that follows it was interrupted.
 // finished is returned for one that cannot be followed.
-func (c *comparison) takeOver(finished error) (verify.Result, error) {
+func (c *comparison) takeOver(finished error) (compared, error) {
 	kept, err := session.ReadSession(c.f.Out)
 	if err != nil {
-		return kept.Result, err
+		return compared{}, err
 	}
-	if kept.Result.Verdict == verify.Invalid {
-		return kept.Result, finished
+	out := compared{Result: kept.Result, pairs: kept.Pairs, launches: c.baseline(kept.Blocks)}
+	if out.Verdict == verify.Invalid {
+		return out, finished
 	}
 	c.progress.Note("%s has its result", c.f.Out)
-	kept.Result.Tolerated = c.f.tolerates(kept.Result)
-	c.f.measured, c.f.launches = kept.Pairs, c.baseline(kept.Blocks)
-	return kept.Result, nil
+	out.Tolerated = c.f.tolerates(out.Result)
+	return out, nil
 }
 
 // log opens the session's directory, new or begun earlier.
@@ -255,12 +268,12 @@ func (f *compareFlags) tolerates(r verify.Result) bool {
 }
 
 // print writes the result in the requested formats, and returns the exit code of its verdict.
-func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) error {
+func (f *compareFlags) print(w, stderr io.Writer, r compared, name string) error {
 	write, aside := render.Text, w
 	if f.JSON {
 		write, aside = printJSON, stderr // CI systems read both, and JSON stands alone
 	}
-	if err := errors.Join(write(w, r), f.report(aside, r, name)); err != nil {
+	if err := errors.Join(write(w, r.Result), f.report(aside, r, name)); err != nil {
 		return err
 	}
 	switch r.Verdict {
@@ -277,14 +290,14 @@ func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) 
 
 // report writes a result for those who do not read the terminal: the requested
 // files, and to w the annotations that a CI system shows next to the change.
-func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err error) {
+func (f *compareFlags) report(w io.Writer, r compared, about string) (err error) {
 	for _, format := range []struct {
 		path  string
 		write func(io.Writer) error
 	}{
-		{f.markdown, func(w io.Writer) error { return render.Markdown(w, r) }},
-		{f.junit, func(w io.Writer) error { return render.JUnit(w, r) }},
-		{f.sarif, func(w io.Writer) error { return render.SARIF(w, r, about) }},
+		{f.markdown, func(w io.Writer) error { return render.Markdown(w, r.Result) }},
+		{f.junit, func(w io.Writer) error { return render.JUnit(w, r.Result) }},
+		{f.sarif, func(w io.Writer) error { return render.SARIF(w, r.Result, about) }},
 	} {
 		if format.path != "" {
 			write := func(w io.Writer) error { return format.write(inert.NewWriter(w, false)) }
@@ -292,10 +305,11 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 		}
 	}
 	if f.html != "" {
-		err = errors.Join(err, disk.WriteOutput(f.html, func(w io.Writer) error { return web.Decision(w, r, f.measured, f.observed) }))
+		page := func(w io.Writer) error { return web.Decision(w, r.Result, r.pairs, r.observed) }
+		err = errors.Join(err, disk.WriteOutput(f.html, page))
 	}
 	if os.Getenv("CI") == "true" {
-		err = errors.Join(err, render.Annotations(inert.Under(w), r)) // commands, with names escaped
+		err = errors.Join(err, render.Annotations(inert.Under(w), r.Result)) // commands, with names escaped
 	}
 	return err
 }

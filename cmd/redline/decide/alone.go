@@ -52,25 +52,26 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 		return err
 	}
 	defer s.Log.Close()
-	result, err := s.Run(cmd.Context())
+	r, err := s.Run(cmd.Context())
 	if err != nil {
 		return c.cutShort(err)
 	}
 	if base != nil {
-		result.Stored.File, result.Stored.Saved, result.Stored.Commit = f.baseline, base.Saved, base.Commit.Hash
+		r.Stored.File, r.Stored.Saved, r.Stored.Commit = f.baseline, base.Saved, base.Commit.Hash
 		if base.Redline != c.header.Redline {
-			result.Warnings = append(result.Warnings, fmt.Sprintf("the baseline was saved by redline %s; this is %s",
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the baseline was saved by redline %s; this is %s",
 				base.Redline, c.header.Redline))
 		}
 	}
-	if err := c.finish(&result, s.Log); err != nil {
+	result, err := c.finish(r, s.Log)
+	if err != nil {
 		return err
 	}
-	if err := f.storeBaseline(cmd.ErrOrStderr(), result.Verdict); err != nil {
+	if err := f.storeBaseline(cmd.ErrOrStderr(), result); err != nil {
 		return err
 	}
 	if base == nil && result.Verdict != verify.Invalid {
-		return f.printAlone(cmd.OutOrStdout(), result)
+		return f.printAlone(cmd.OutOrStdout(), result.Result)
 	}
 	return f.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, name)
 }

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -162,9 +161,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 // print writes the report in the requested formats.
 func (f *benchFlags) print(w io.Writer, r *gobench.Report, dir string) (err error) {
 	if f.json {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		err = e.Encode(r)
+		err = inert.JSON(w, r)
 	} else {
 		err = gobench.Text(w, r, dir)
 	}

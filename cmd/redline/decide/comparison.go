@@ -40,6 +40,7 @@ type comparison struct {
 	now         baseline.Circumstances // of side b
 	store       *history.Store         // nil keeps nothing
 	kind        history.Kind
+	part        part
 	reservation *disk.Reservation // nil for a session that is resumed
 }
 
@@ -115,11 +116,7 @@ func (c *comparison) measurer() session.Measurer {
 
 // describe notes side b's commit and the circumstances of its measurement.
 func (c *comparison) describe(b side, prepared session.Side) (err error) {
-	if prepared.Binary != "" {
-		c.header.Commit = revision.Describe(c.ctx, revision.ParseSources(b.build).Revision)
-	} else {
-		c.header.Commit = revision.DescribeBinary(c.ctx, prepared.Plan.Target.Exec)
-	}
+	c.header.Commit = cli.TargetCommit(c.ctx, prepared.Plan.Target, revision.ParseSources(b.build).Revision)
 	c.now, err = session.Surroundings(c.plan, prepared, c.launcher)
 	c.header.Go, c.header.Block = c.now.Go, c.now.Duration
 	return err
@@ -171,26 +168,26 @@ func (c *comparison) unmeasured(err error) error {
 	if c.ctx.Err() != nil {
 		return cli.InterruptedOr(c.ctx, err)
 	}
-	return errors.Join(err, c.f.report(c.stderr, verify.Result{Schema: verify.Schema, Verdict: verify.Invalid, Why: err.Error()}, c.about))
+	none := compared{Result: verify.Result{Schema: verify.Schema, Verdict: verify.Invalid, Why: err.Error()}}
+	return errors.Join(err, c.f.report(c.stderr, none, c.about))
 }
 
-// finish keeps the measurement: in the session's directory, in the history, and
-// for storeBaseline.
-func (c *comparison) finish(r *verify.Result, log *session.Log) error {
+// finish keeps the measurement in the session's directory and in the history, and returns it.
+func (c *comparison) finish(r verify.Result, log *session.Log) (out compared, err error) {
 	c.progress.Close()
 	r.Sides = [2]string{c.header.A, c.header.B}
-	r.Tolerated = c.f.tolerates(*r)
+	r.Tolerated = c.f.tolerates(r)
 	if n := c.launcher.Repeated; n > 0 {
 		r.Warnings = append(r.Warnings, notation.Counted(int64(n), "launch", "launches")+" repeated: the generator could not keep up")
 	}
-	_, c.f.measured = log.Pairs()
-	if err := log.Finish(*r); err != nil {
-		return err
+	out = compared{Result: r, launches: c.baseline(log.Blocks())}
+	_, out.pairs = log.Pairs()
+	if err := log.Finish(r); err != nil {
+		return out, err
 	}
 	c.progress.Note("kept in %s", c.f.Out)
-	c.f.launches = c.baseline(log.Blocks())
 	switch {
-	case c.store == nil || c.f.unkept:
+	case c.store == nil || c.part == second:
 	case r.Verdict == verify.Invalid:
 		c.progress.Note("not added to the history: the session is invalid")
 	case c.header.OwnEnv:
@@ -200,7 +197,7 @@ func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 		cli.Keep(c.ctx, c.store, kept, err, c.progress.Note)
 		c.lasting()
 	}
-	return nil
+	return out, nil
 }
 
 // recent is how many commits back a lasting change is still news.

@@ -128,22 +128,25 @@ func (g *gate) run(cmd *cobra.Command, plan *scenario.Plan, name string) error {
 			return err
 		}
 		if same {
-			return g.conclude(cmd, verify.Unchanged(g.base), name)
+			return g.conclude(cmd, compared{Result: verify.Unchanged(g.base)}, name)
 		}
 	}
-	g.followed = g.also != ""
-	result, err := g.decide(cmd, plan, name, sides(g.base), history.Gate)
+	of := whole
+	if g.also != "" {
+		of = first
+	}
+	result, err := g.decide(cmd, plan, name, sides(g.base), history.Gate, of)
 	if err != nil {
 		return err
 	}
 	if g.also != "" && result.Verdict != verify.Invalid {
-		second := g.second()
-		cumulative, err := second.decide(cmd, plan, name, sides(g.also), history.Gate)
+		f := g.second()
+		cumulative, err := f.decide(cmd, plan, name, sides(g.also), history.Gate, second)
 		if err != nil {
 			return err
 		}
-		result = result.Also(g.also, cumulative)
-		result.Tolerated = g.tolerates(result)
+		result.Result = result.Also(g.also, cumulative.Result)
+		result.Tolerated = g.tolerates(result.Result)
 	}
 	return g.conclude(cmd, result, name)
 }
@@ -152,7 +155,7 @@ func (g *gate) run(cmd *cobra.Command, plan *scenario.Plan, name string) error {
 // first's, which already keeps the results of the work tree.
 func (g *gate) second() compareFlags {
 	f := g.compareFlags
-	f.Out, f.saveBaseline, f.unkept, f.followed, f.html = filepath.Clean(f.Out)+"-also", "", true, false, ""
+	f.Out, f.saveBaseline, f.html = filepath.Clean(f.Out)+"-also", "", ""
 	_, err := os.Stat(filepath.Join(f.Out, session.File))
 	f.resume = f.resume && err == nil
 	return f

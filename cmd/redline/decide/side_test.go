@@ -81,7 +81,7 @@ func TestUndecided(t *testing.T) {
 		f := compareFlags{undecided: c.undecided}
 		r := verify.Result{Verdict: c.verdict}
 		r.Tolerated = f.tolerates(r)
-		if code := exitCode(f.print(io.Discard, io.Discard, r, "s.yaml")); code != c.code {
+		if code := exitCode(f.print(io.Discard, io.Discard, compared{Result: r}, "s.yaml")); code != c.code {
 			t.Errorf("%+v: exit code %d", c, code)
 		}
 	}

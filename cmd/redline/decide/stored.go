@@ -18,21 +18,21 @@ func (c *comparison) baseline(blocks []verify.Block) *baseline.Baseline {
 // compared with them: those of an invalid session, and those of a version that is worse
 // than a counterpart, which would let the service become slower step by step. The
 // verdict is that of all sessions together.
-func (f *compareFlags) storeBaseline(stderr io.Writer, v verify.Verdict) error {
+func (f *compareFlags) storeBaseline(stderr io.Writer, r compared) error {
 	note := cli.NewProgress(stderr).Note
 	switch {
 	case f.saveBaseline == "":
 		return nil
-	case f.launches == nil:
+	case r.launches == nil:
 		note("%s is not written: nothing was measured", f.saveBaseline)
 		return nil
-	case v == verify.Invalid || v == verify.Regression:
-		note("%s is not written: the verdict is %s", f.saveBaseline, v)
+	case r.Verdict == verify.Invalid || r.Verdict == verify.Regression:
+		note("%s is not written: the verdict is %s", f.saveBaseline, r.Verdict)
 		return nil
 	}
-	if err := f.launches.Save(f.saveBaseline); err != nil {
+	if err := r.launches.Save(f.saveBaseline); err != nil {
 		return err
 	}
-	note("baseline of %d launches saved in %s", len(f.launches.Blocks), f.saveBaseline)
+	note("baseline of %d launches saved in %s", len(r.launches.Blocks), f.saveBaseline)
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 func measured(t *testing.T, notes io.Writer) (*comparison, *session.Log) {
 	t.Helper()
 	dir := t.TempDir()
-	c := &comparison{f: &compareFlags{followed: true, saveBaseline: filepath.Join(dir, "base.json")}, ctx: t.Context(),
+	c := &comparison{part: first, f: &compareFlags{saveBaseline: filepath.Join(dir, "base.json")}, ctx: t.Context(),
 		progress: cli.NewProgress(notes), launcher: &session.Launcher{Repeated: 1},
 		header: session.Header{A: "a", B: "b", Plan: []byte("{}")}}
 	c.f.Out = filepath.Join(dir, "s")
@@ -52,12 +52,12 @@ func TestBaselineOfTheCombinedVerdict(t *testing.T) {
 		{verify.Pass, cli.ExitOK, "baseline of 10 launches saved in "},
 	} {
 		var notes bytes.Buffer
-		first, log := measured(t, &notes)
-		r := verify.Result{Schema: verify.Schema, Verdict: verify.Pass}
-		if err := first.finish(&r, log); err != nil {
+		one, log := measured(t, &notes)
+		r, err := one.finish(verify.Result{Schema: verify.Schema, Verdict: verify.Pass}, log)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(first.f.saveBaseline); err == nil {
+		if _, err := os.Stat(one.f.saveBaseline); err == nil {
 			t.Error("the baseline is stored before the second session")
 		}
 		if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "1 launch repeated") {
@@ -66,8 +66,9 @@ func TestBaselineOfTheCombinedVerdict(t *testing.T) {
 		cmd := &cobra.Command{}
 		cmd.SetOut(io.Discard)
 		cmd.SetErr(&notes)
-		code := exitCode(first.f.conclude(cmd, r.Also("v1", verify.Result{Verdict: c.second, Why: "x"}), "s.yaml"))
-		_, err := os.Stat(first.f.saveBaseline)
+		r.Result = r.Also("v1", verify.Result{Verdict: c.second, Why: "x"})
+		code := exitCode(one.f.conclude(cmd, r, "s.yaml"))
+		_, err = os.Stat(one.f.saveBaseline)
 		if code != c.code || (err == nil) != (c.second == verify.Pass) || !strings.Contains(notes.String(), c.note) {
 			t.Errorf("second %s: exit code %d, %v\n%s", c.second, code, err, notes.String())
 		}
@@ -81,7 +82,7 @@ func TestBaselineOfNothing(t *testing.T) {
 	cmd.SetOut(io.Discard)
 	cmd.SetErr(&notes)
 	f := compareFlags{saveBaseline: filepath.Join(t.TempDir(), "base.json")}
-	if err := f.conclude(cmd, verify.Unchanged("main"), "s.yaml"); err != nil ||
+	if err := f.conclude(cmd, compared{Result: verify.Unchanged("main")}, "s.yaml"); err != nil ||
 		!strings.Contains(notes.String(), "base.json is not written: nothing was measured") {
 		t.Errorf("%v, %q", err, notes.String())
 	}
@@ -90,21 +91,19 @@ func TestBaselineOfNothing(t *testing.T) {
 // TestFollowedSession: a gate that was interrupted in its second session takes over the result of the first.
 func TestFollowedSession(t *testing.T) {
 	for verdict, want := range map[verify.Verdict]error{verify.Pass: nil, verify.Invalid: session.ErrFinished} {
-		first, log := measured(t, io.Discard)
-		r := verify.Result{Schema: verify.Schema, Verdict: verdict}
-		if err := first.finish(&r, log); err != nil {
+		one, log := measured(t, io.Discard)
+		if _, err := one.finish(verify.Result{Schema: verify.Schema, Verdict: verdict}, log); err != nil {
 			t.Fatal(err)
 		}
-		first.f.measured, first.f.launches = nil, nil
-		got, err := first.run(&session.Session{})
+		got, err := one.run(&session.Session{})
 		if !errors.Is(err, want) || got.Verdict != verdict {
 			t.Errorf("%s: %s, %v", verdict, got.Verdict, err)
 		}
-		if want == nil && (len(first.f.measured) != 10 || first.f.launches == nil || len(first.f.launches.Blocks) != 10) {
-			t.Errorf("%d pairs, baseline %+v", len(first.f.measured), first.f.launches)
+		if want == nil && (len(got.pairs) != 10 || got.launches == nil || len(got.launches.Blocks) != 10) {
+			t.Errorf("%d pairs, baseline %+v", len(got.pairs), got.launches)
 		}
-		first.f.followed = false
-		if _, err := first.run(&session.Session{}); !errors.Is(err, session.ErrFinished) {
+		one.part = whole
+		if _, err := one.run(&session.Session{}); !errors.Is(err, session.ErrFinished) {
 			t.Errorf("a session that nothing follows: %v", err)
 		}
 	}

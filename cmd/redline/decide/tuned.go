@@ -17,7 +17,6 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/tune"
 	"github.com/redline-go/redline/verify/session"
 )
@@ -30,12 +29,7 @@ func (f *tuneFlags) keep(ctx context.Context, store *history.Store, t *tuning.Tu
 		return
 	}
 	now, err := session.Surroundings(plan, t.Present, l)
-	commit := revision.Commit{}
-	if t.Present.Binary != "" {
-		commit = revision.Describe(ctx, "")
-	} else {
-		commit = revision.DescribeBinary(ctx, t.Present.Plan.Target.Exec)
-	}
+	commit := cli.TargetCommit(ctx, t.Present.Plan.Target, "")
 	keepTrials(ctx, store, t, history.Session{
 		Kind: history.Tune, Time: began, Commit: commit, Scenario: now.Scenario, Hash: now.Hash, Machine: now.Host, Redline: cli.Version(),
 		Answer: strings.ToUpper(string(r.Verdict)) + ": " + r.Why,

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -74,7 +73,7 @@ func roundCommand() *cobra.Command {
 		Use: "round", Hidden: true, Short: "Measure one round of a baseline, for redline baseline", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Postgres = os.Getenv(machine.PostgresVariable)
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(machine.Measure(cmd.Context(), o))
+			return inert.JSON(cmd.OutOrStdout(), machine.Measure(cmd.Context(), o))
 		},
 	}
 	cmd.Flags().StringVar(&o.Disk, "disk", "", "measure the disk that holds directory `DIR`")

@@ -16,7 +16,6 @@ import (
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify/baseline"
 )
 
@@ -30,7 +29,8 @@ func keepKnee(ctx context.Context, store *history.Store, dir string, plan *scena
 		dir = path
 	}
 	s := history.Session{
-		Kind: history.Knee, Time: a.Header.Begun, Commit: commitOf(ctx, plan), Scenario: baseline.ScenarioName(a.Header.Plan), Hash: hash,
+		Kind: history.Knee, Time: a.Header.Begun, Commit: cli.TargetCommit(ctx, plan.Target, ""),
+		Scenario: baseline.ScenarioName(a.Header.Plan), Hash: hash,
 		Machine: record.HostInfo(), Redline: a.Header.Redline, Dir: dir, Answer: render.Headline(a),
 	}
 	for _, step := range a.Steps {
@@ -49,14 +49,6 @@ func keepKnee(ctx context.Context, store *history.Store, dir string, plan *scena
 		}, nil, note)
 	}
 	cli.KeepSession(ctx, store, s, err, note)
-}
-
-// commitOf is the commit of a plan's target: that of its binary, if redline does not build it.
-func commitOf(ctx context.Context, plan *scenario.Plan) revision.Commit {
-	if plan.Target.Build == "" && len(plan.Target.Exec) > 0 {
-		return revision.DescribeBinary(ctx, plan.Target.Exec)
-	}
-	return revision.Describe(ctx, "")
 }
 
 func kneeTrial(s knee.Step) history.Trial {

@@ -126,7 +126,8 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 	defer store.Close()
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
-	view := cli.NewView(cmd.ErrOrStderr(), plan.Redactor(os.Environ()).Text(string(plan.Requests[0].URL)), f.plain, func() { stop(nil) })
+	title := plan.Redactor(os.Environ()).Text(string(plan.Requests[0].URL))
+	view := cli.NewView(cmd.ErrOrStderr(), title, f.plain, func() { stop(run.ErrStopped) })
 	defer view.Close()
 	page, err := f.watch(cmd, view, plan, stop)
 	if err != nil {
@@ -218,6 +219,11 @@ func (f *Flags) Plan(cmd *cobra.Command, args []string) (*scenario.Plan, error) 
 	plan, err := f.read(args[0])
 	if err != nil {
 		return nil, err
+	}
+	if f.overhead { // not after the run that it follows
+		if err := run.CheckOverhead(plan, f.pairs); err != nil {
+			return nil, err
+		}
 	}
 	return plan, f.confirm(cmd, plan)
 }

@@ -1,17 +1,15 @@
 package settle
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/demo/ladder"
 	"github.com/redline-go/redline/experiment"
 	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/web"
 )
 
@@ -55,7 +53,7 @@ func listJSON(w io.Writer) error {
 		}
 		all = append(all, one)
 	}
-	return json.NewEncoder(w).Encode(struct {
+	return inert.JSON(w, struct {
 		Schema string   `json:"schema"`
 		Claims []listed `json:"claims"`
 	}{experiment.Schema, all})
@@ -129,14 +127,14 @@ func labReportCommand() *cobra.Command {
 			default:
 				return fmt.Errorf("unknown format %q (hint: html or md)", format)
 			}
-			if out == "" {
-				return write(cmd.OutOrStdout(), experiment.Suite(), results)
+			page := func(w io.Writer) error { return write(w, experiment.Suite(), results) }
+			switch {
+			case out != "":
+				return disk.WriteOutput(out, page)
+			case format == "html": // the browser's edge is its content security policy
+				return page(inert.Under(cmd.OutOrStdout()))
 			}
-			file, err := os.Create(out)
-			if err != nil {
-				return err
-			}
-			return errors.Join(write(file, experiment.Suite(), results), file.Close())
+			return page(cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()

@@ -140,7 +140,7 @@ func ladderPage(steps []demo.Step) (string, error) {
 			return "", err
 		}
 	}
-	return filepath.Join(steps[0].Dir, "report.html"), nil
+	return filepath.Join(steps[0].Dir, cli.ReportFile), nil
 }
 
 func rungs(steps []demo.Step) []report.Step {

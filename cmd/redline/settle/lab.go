@@ -2,7 +2,6 @@
 package settle
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -136,7 +135,7 @@ func (f *labFlags) run(cmd *cobra.Command, ids []string) error {
 	}
 	results, err := f.Session.Run(cmd.Context(), chosen)
 	if f.json {
-		if encodeErr := json.NewEncoder(out).Encode(results); encodeErr != nil {
+		if encodeErr := inert.JSON(out, results); encodeErr != nil {
 			return encodeErr
 		}
 	}

@@ -28,7 +28,7 @@ func ceilings(ctx context.Context, about, dsn string, reconnect bool) (*ceiling.
 	if dsn == "" && plan != nil {
 		dsn = plan.Observe.Postgres
 	}
-	measured, err := ceiling.Measure(ctx, ceiling.Options{DSN: dsn})
+	measured, err := ceiling.Measure(ctx, dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func demandOf(about string) (d ceiling.Demand, plan *scenario.Plan, err error) {
 
 // asks reads a plan's demand.
 func asks(p *scenario.Plan) ceiling.Demand {
-	d := ceiling.Demand{From: p.Name, Rate: p.Load.Rate, Connections: p.Load.Connections, Database: p.Observe.Postgres != ""}
+	d := ceiling.Demand{From: p.Name, Rate: p.Load.Rate, Connections: p.Load.Connections}
 	if !p.Load.Open() { // an open loop's connections are a limit, not a demand, unless they were set
 		d.Connections = p.Load.WithDefaults().Connections
 	}

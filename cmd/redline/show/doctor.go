@@ -42,8 +42,11 @@ Exit code 0: at least one source delivers data. 3: none does.`,
 		Args: cli.Takes(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about := strings.Join(args, "")
-			if p.URL = about; withCeilings && !strings.Contains(about, "://") {
-				p.URL = ""
+			switch {
+			case strings.Contains(about, "://"):
+				p.URL = about
+			case about != "" && !withCeilings:
+				return fmt.Errorf("%.100q is not a URL (hint: --ceilings compares a scenario or a knee with this machine)", about)
 			}
 			c, err := examine(cmd.Context(), p, about, withCeilings, reconnect)
 			if err != nil {

@@ -3,7 +3,6 @@ package show
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +19,8 @@ import (
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/forecast"
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/knee"
+	"github.com/redline-go/redline/knee/session"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/scenario/scalar"
@@ -171,14 +172,13 @@ func (f *forecastFlags) queried(ctx context.Context, q *forecast.Question) ([]fo
 	step := cmp.Or(f.step, time.Hour)
 	f.step = step
 	to := now.Truncate(step)
-	u, err := url.Parse(f.prometheus)
-	if err == nil {
-		q.Source = "" // its errors name the host
-		defer func() { q.Source = "Prometheus at " + u.Host }()
-	}
 	// The last step is not over yet.
-	return forecast.Query(ctx, forecast.Range{URL: f.prometheus, Query: f.query, From: since.UTC().Truncate(step),
+	points, err := forecast.Query(ctx, forecast.Range{URL: f.prometheus, Query: f.query, From: since.UTC().Truncate(step),
 		To: to.Add(-step), Step: step})
+	if u, parseErr := url.Parse(f.prometheus); err == nil && parseErr == nil { // its errors name the host
+		q.Source = "Prometheus at " + u.Host
+	}
+	return points, err
 }
 
 // kept reads one metric's results on this machine.
@@ -269,20 +269,15 @@ const mostKnee = 16 << 20
 // newestKnee returns the rate of the newest knee found below a directory, 1/s, and when its
 // session began; 0 without one.
 func newestKnee(runs string) (rate float64, begun time.Time) {
-	dirs, _ := filepath.Glob(filepath.Join(runs, "*", "knee.json"))
-	for _, path := range dirs {
-		data, err := disk.Read(filepath.Dir(path), filepath.Base(path), mostKnee)
-		var k struct {
-			Schema, State string
-			Session       struct{ Begun time.Time }
-			Knee          *struct{ Rate float64 }
-		}
-		if err != nil || json.Unmarshal(data, &k) != nil || k.Schema != "redline.knee/1" || k.State != "found" ||
-			k.Knee == nil {
+	files, _ := filepath.Glob(filepath.Join(runs, "*", session.AnswerFile))
+	for _, path := range files {
+		data, err := disk.Read(filepath.Dir(path), session.AnswerFile, mostKnee)
+		var a knee.Answer
+		if err != nil || disk.Unmarshal(data, &a) != nil || a.Schema != knee.Schema || a.State != knee.Found || a.Knee == nil {
 			continue
 		}
-		if k.Knee.Rate > 0 && !math.IsInf(k.Knee.Rate, 0) && k.Session.Begun.After(begun) {
-			rate, begun = k.Knee.Rate, k.Session.Begun
+		if a.Knee.Rate > 0 && !math.IsInf(a.Knee.Rate, 0) && a.Header.Begun.After(begun) {
+			rate, begun = a.Knee.Rate, a.Header.Begun
 		}
 	}
 	return rate, begun

@@ -1,7 +1,10 @@
 package show
 
 import (
+	"io"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +56,30 @@ func TestForecastOfOtherFigures(t *testing.T) {
 		}
 		if got := out.String(); !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
 			t.Errorf("%s, limit %q:\n%s", c.metric, c.limit, got)
+		}
+	}
+}
+
+// TestForecastNamesPrometheusOnce: an error of its own names the host, and one of its history is said to be of it.
+func TestForecastNamesPrometheusOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		answer string
+	}{
+		"it fails":      {http.StatusBadRequest, `{"status":"error","error":"parse error"}`},
+		"it is too new": {http.StatusOK, `{"status":"success","data":{"resultType":"matrix","result":[{"values":[[1767225600,"1"]]}]}}`},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.answer)
+		}))
+		defer server.Close()
+		cmd := ForecastCommand()
+		cmd.SetArgs([]string{"--prometheus", server.URL, "--query", "up"})
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		err := cmd.ExecuteContext(t.Context())
+		if err == nil || strings.Count(err.Error(), strings.TrimPrefix(server.URL, "http://")) != 1 {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
