@@ -3,6 +3,7 @@ package probe
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/probe/env"
+	"github.com/redline-go/redline/probe/probetest"
 	"github.com/redline-go/redline/probe/ring"
 )
 
@@ -147,14 +149,12 @@ func TestTargetSurvivesTheAgentsDeath(t *testing.T) {
 	}
 	_ = agent.Process.Kill() // it sleeps
 	_ = agent.Wait()
-	for range deadline(t) {
+	probetest.Await(t, "the probe to end with its agent", func() error {
 		if r.Ended() {
-			break
+			return nil
 		}
-	}
-	if !r.Ended() {
-		t.Error("the probe goes on without its agent")
-	}
+		return errors.New("it goes on")
+	})
 	stdin.Close()
 	if err := cmd.Wait(); err != nil || out.Len() > 0 {
 		t.Errorf("the program ended with %v and printed %q", err, out.String())
@@ -231,23 +231,22 @@ func write(t *testing.T, path, content string) {
 }
 
 // awaitSample polls, because nothing reports that another process wrote memory.
-func awaitSample(t *testing.T, path string) ring.Sample {
+func awaitSample(t *testing.T, path string) (s ring.Sample) {
 	t.Helper()
-	for range deadline(t) {
+	probetest.Await(t, "a sample", func() error {
 		r, err := ring.Open(path)
 		if err != nil {
-			continue
+			return err
 		}
-		var s ring.Sample
+		defer r.Close()
 		ok, err := r.Next(&s)
-		r.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ok {
-			return s
+		if !ok {
+			return errors.New("the ring is empty")
 		}
-	}
-	t.Fatal("no sample came")
-	return ring.Sample{}
+		return nil
+	})
+	return s
 }

@@ -22,7 +22,7 @@
 //	pool     shows connection pools: how full they are, how long the program waits for them
 //	request  marks requests in execution traces
 //
-// These packages belong to redline's own module, so that the command embeds them and
+// Package probetest is for the probe's own tests. These packages belong to redline's own module, so that the command embeds them and
 // can be installed by its path. A release also tags them as a module without
 // requirements (scripts/release.sh), which `go get` in a service's module finds first.
 //

@@ -77,7 +77,8 @@ type Target struct {
 	// Ready is a URL that answers below 500 once the service is ready. Empty
 	// means that a TCP connect to the first request's host is enough.
 	Ready string `json:"ready,omitempty"`
-	// ReadyTimeout bounds the wait; zero means 30 s.
+	// ReadyTimeout bounds the wait; zero means 30 s, and 1 s for a running service
+	// without Ready.
 	ReadyTimeout time.Duration `json:"ready_timeout_ns,omitempty"`
 }
 

@@ -127,10 +127,20 @@ func (t *Target) validate() error {
 			return fmt.Errorf("ready: %w", err)
 		}
 	}
-	if t.ReadyTimeout == 0 {
+	*t = t.WithDefaults()
+	return nil
+}
+
+// WithDefaults returns the target with what it leaves out filled in.
+func (t Target) WithDefaults() Target {
+	switch {
+	case t.ReadyTimeout != 0:
+	case t.Build == "" && len(t.Exec) == 0 && t.Ready == "":
+		t.ReadyTimeout = time.Second // it runs already: it is either there or the address is wrong
+	default:
 		t.ReadyTimeout = DefaultReady
 	}
-	return nil
+	return t
 }
 
 // validateTokens refuses tokens that expire before the load has ended: from then on

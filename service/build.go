@@ -24,24 +24,24 @@ import (
 // with the probe injected unless it imports the probe itself. The user's files are
 // not touched. flags are further ones of go build: -tags, -ldflags.
 func Build(ctx context.Context, pkg, binary string, flags ...string) error {
-	scratch, err := filepath.Abs(filepath.Dir(binary))
+	folder, err := filepath.Abs(filepath.Dir(binary))
 	if err != nil {
 		return fmt.Errorf("build %s: %w", pkg, err)
 	}
-	main, err := findMain(ctx, pkg, scratch, flags)
+	program, err := findMain(ctx, pkg, folder, flags)
 	if err != nil {
 		return err
 	}
 	var args []string
-	if !importsProbe(ctx, main, scratch) {
-		overlay, remove, err := inject(main)
+	if !importsProbe(ctx, program, folder) {
+		overlay, remove, err := inject(program)
 		if err != nil {
 			return fmt.Errorf("inject probe: %w", err)
 		}
 		defer remove()
 		args = append(args, "-overlay", overlay)
 	}
-	return main.compile(ctx, pkg, binary, scratch, args, nil)
+	return program.compile(ctx, pkg, binary, folder, args, nil)
 }
 
 // BuildID identifies the code from which a main package is built: the go command's content ids of the
@@ -87,9 +87,9 @@ func (m mainPackage) compile(ctx context.Context, pkg, binary, scratch string, a
 // importsProbe reports whether a main package imports the probe itself: a second one
 // would get the settings of the first. Errors of go list are ignored, because the
 // build reports them better.
-func importsProbe(ctx context.Context, main mainPackage, scratch string) bool {
-	out, err := guard.Output(ctx, main.goCommand(scratch, "list", "-deps", "-f", "{{.ImportPath}}", "."), syscall.SIGINT)
-	return err == nil && slices.Contains(strings.Fields(string(out)), probeModule+"/auto")
+func importsProbe(ctx context.Context, main mainPackage, folder string) bool {
+	out, err := guard.Output(ctx, main.goCommand(folder, "list", "-deps", "-f", "{{.ImportPath}}", "."), syscall.SIGINT)
+	return err == nil && slices.Contains(strings.Fields(string(out)), probePackage)
 }
 
 // goCommand is the go command in the package's folder, with the flags of its build.

@@ -135,7 +135,7 @@ func TestBuildSaysWhatToDo(t *testing.T) {
 		"another tag":      {files(t, map[string]string{"go.mod": mod, "main.go": "//go:build extra\n\n" + main}), nil, []string{"hint: name the tags"}},
 		"a newer Go":       {files(t, map[string]string{"go.mod": "module example.com/svc\n\ngo 1.999\n", "main.go": main}), nil, []string{"hint: install the version of Go"}},
 		"not a flag":       {several, []string{"extra"}, []string{`"extra" is not a flag of go build`}},
-		"a flag of ours":   {several, []string{"-o", "x"}, []string{"-o cannot be used"}},
+		"redline's flag":   {several, []string{"-o", "x"}, []string{"-o cannot be used"}},
 		"a flag's value":   {several, []string{"-tags"}, []string{"-tags has no value"}},
 		"both quotes":      {several, []string{`-ldflags=-X 'a.b=c' -X "a.d=e"`}, []string{"both kinds of quotes"}},
 		"below two others": {several + "/...", nil, []string{"matches 2 main packages", "cmd/a", "cmd/b"}},
@@ -154,6 +154,21 @@ func TestBuildSaysWhatToDo(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestGOFLAGSAreReadAsTheyAreWritten: a file whose name has a blank is found in GOFLAGS, in the form that goFlags writes.
+func TestGOFLAGSAreReadAsTheyAreWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a folder", "other.mod")
+	for _, name := range []string{"-modfile", "--modfile"} {
+		flags, err := goFlags([]string{"-ldflags=-s -w", name + "=" + file, `-gcflags=-d="x y"`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		layout, err := layoutOf(t.Context(), mainPackage{Dir: t.TempDir(), flags: flags}, t.TempDir())
+		if err != nil || layout.GoMod != file {
+			t.Errorf("%s is read as %q, %v", flags, layout.GoMod, err)
+		}
 	}
 }
 

@@ -74,3 +74,21 @@ func quote(word string) (string, error) {
 	}
 	return "", fmt.Errorf("%.60q contains both kinds of quotes, which a build flag cannot", word)
 }
+
+// unquote splits GOFLAGS into its words, as cmd/internal/quoted does: a word that begins with a quote ends with the same one.
+func unquote(flags string) (words []string, err error) {
+	const blanks = " \t\n\r"
+	for rest := strings.TrimLeft(flags, blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
+		if rest[0] == '\'' || rest[0] == '"' {
+			word, after, closed := strings.Cut(rest[1:], rest[:1])
+			if !closed {
+				return nil, fmt.Errorf("%.60q has no end of its quotes", rest)
+			}
+			words, rest = append(words, word), after
+			continue
+		}
+		end := strings.IndexAny(rest+" ", blanks)
+		words, rest = append(words, rest[:end]), rest[end:]
+	}
+	return words, nil
+}

@@ -20,14 +20,17 @@ const (
 
 const (
 	probeModule = "github.com/redline-go/redline/probe"
-	gcSetting   = "gctrace="
+	// probePackage is the one that a program imports to have the probe.
+	probePackage = probeModule + "/auto"
+	gcSetting    = "gctrace="
 )
 
 // gcLines is a target's standard error. It keeps the lines of the collector
-// (GODEBUG=gctrace=1), and removes them from the output if we asked for them.
+// (GODEBUG=gctrace=1). Those that redline asked for do not reach next, the kept end of the
+// output, where they would take the place of the target's own lines.
 type gcLines struct {
-	next io.Writer // takes the rest
-	ours bool      // whether it was us who asked for the lines
+	next  io.Writer
+	asked bool // whether redline asked for the lines
 
 	mu      sync.Mutex
 	partial []byte // of the line that is being written, up to gcWidth
@@ -69,14 +72,14 @@ func (g *gcLines) piece(p []byte) error {
 	// The end of a longer line is not in partial: its beginning was passed on before.
 	if might && bytes.HasSuffix(g.partial, []byte("\n")) && bytes.Contains(g.partial, []byte(" ms clock, ")) {
 		g.keep(strings.TrimRight(string(g.partial), "\r\n"))
-		if g.ours {
+		if g.asked {
 			return nil
 		}
 	}
-	if g.ours && might && !whole && len(g.partial) < gcWidth {
+	if g.asked && might && !whole && len(g.partial) < gcWidth {
 		return nil // held back until its kind is known
 	}
-	if g.ours && mightBeGC(g.partial[:before]) && before < gcWidth {
+	if g.asked && mightBeGC(g.partial[:before]) && before < gcWidth {
 		p = append(g.partial[:before:before], p...) // with the part that was held back
 	}
 	_, err := g.next.Write(p)
@@ -137,5 +140,5 @@ func gcTrace(command, added []string) (*gcLines, []string) {
 	if strings.Contains(","+settings, ","+gcSetting) {
 		return &gcLines{}, added // as the user wants it
 	}
-	return &gcLines{ours: true}, append(added, "GODEBUG="+strings.Trim(settings+",gctrace=1", ","))
+	return &gcLines{asked: true}, append(added, "GODEBUG="+strings.Trim(settings+",gctrace=1", ","))
 }

@@ -24,25 +24,25 @@ func TestGCLinesAreTakenOut(t *testing.T) {
 		gcText[:1], gcText[1:9], gcText[9:], "\n", long + "\n", "no end",
 	}
 	rest := "listening\ngc is a word\ngc 5 cars\ng\n\n" + long + "\nno end"
-	for _, ours := range []bool{true, false} {
+	for _, asked := range []bool{true, false} {
 		for _, size := range []int{1, 3, 1 << 20} {
 			var out bytes.Buffer
-			g := &gcLines{next: &out, ours: ours}
+			g := &gcLines{next: &out, asked: asked}
 			for chunk := range slices.Chunk([]byte(strings.Join(written, "")), size) {
 				if n, err := g.Write(chunk); n != len(chunk) || err != nil {
 					t.Fatal(n, err)
 				}
 			}
 			want := rest
-			if !ours {
+			if !asked {
 				want = strings.Join(written, "")
 			}
 			if out.String() != want {
-				t.Errorf("ours %t, chunks of %d: %q", ours, size, out.String())
+				t.Errorf("asked %t, chunks of %d: %q", asked, size, out.String())
 			}
 			for range 2 {
 				if came, line, ok := g.read(); !ok || line != gcText || came.IsZero() {
-					t.Errorf("ours %t, chunks of %d: line %q, %t", ours, size, line, ok)
+					t.Errorf("asked %t, chunks of %d: line %q, %t", asked, size, line, ok)
 				}
 			}
 			if _, line, ok := g.read(); ok {
@@ -53,7 +53,7 @@ func TestGCLinesAreTakenOut(t *testing.T) {
 }
 
 func TestGCLinesAreBounded(t *testing.T) {
-	g := &gcLines{next: &bytes.Buffer{}, ours: true}
+	g := &gcLines{next: &bytes.Buffer{}, asked: true}
 	for range 3 * gcQueue {
 		if _, err := g.Write([]byte(gcText + "\n")); err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func FuzzGCLines(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		g := &gcLines{next: &out, ours: true}
+		g := &gcLines{next: &out, asked: true}
 		for chunk := range slices.Chunk(data, size) {
 			if n, err := g.Write(chunk); n != len(chunk) || err != nil {
 				t.Fatal(n, err)

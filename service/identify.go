@@ -1,10 +1,12 @@
 package service
 
 import (
+	"context"
 	"debug/buildinfo"
 	"fmt"
 	"net"
 	"os"
+	"time"
 
 	"github.com/redline-go/redline/record"
 )
@@ -41,27 +43,41 @@ func describeBinary(t *record.Target) {
 // put a process between us and the service. It is an error if the address does not
 // belong to this host or the process is not visible. prefer is the process to choose if
 // several listen there, or else one that it started.
-func listener(rawURL string, prefer int) (int, error) {
+func listener(ctx context.Context, rawURL string, prefer int) (int, error) {
 	host, port, err := net.SplitHostPort(dialAddress(rawURL))
 	if err != nil {
 		return 0, err
 	}
-	if !local(host) {
-		return 0, fmt.Errorf("%s is not an address of this host", host)
-	}
-	ips, err := net.LookupIP(host)
+	ips, err := lookup(ctx, host)
 	if err != nil {
 		return 0, err
+	}
+	if !local(ips) {
+		return 0, fmt.Errorf("%s is not an address of this host", host)
 	}
 	return listeningProcess(ips, port, prefer)
 }
 
-// local reports whether host names this machine.
-func local(host string) bool {
-	ips, err := net.LookupIP(host)
+// lookupWithin bounds the wait for a name's addresses: a server of names that does not answer holds up no run.
+const lookupWithin = 5 * time.Second
+
+// lookup returns the addresses that a host's name stands for.
+func lookup(ctx context.Context, host string) ([]net.IP, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupWithin)
+	defer cancel()
+	found, err := net.DefaultResolver.LookupIPAddr(ctx, host)
 	if err != nil {
-		return false
+		return nil, err
 	}
+	ips := make([]net.IP, len(found))
+	for i, a := range found {
+		ips[i] = a.IP
+	}
+	return ips, nil
+}
+
+// local reports whether one of some addresses is this machine's.
+func local(ips []net.IP) bool {
 	own, err := net.InterfaceAddrs()
 	if err != nil {
 		return false

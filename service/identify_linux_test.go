@@ -3,6 +3,7 @@ package service
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -40,7 +41,7 @@ func TestListenerAtTheAddress(t *testing.T) {
 	other := strings.Replace(own.Addr().String(), "127.0.0.1", "127.0.0.2", 1)
 	p := serving(t, other)
 	for address, want := range map[string]int{own.Addr().String(): os.Getpid(), other: p.pid()} {
-		if pid, err := listener("http://"+address, 0); err != nil || pid != want {
+		if pid, err := listener(t.Context(), "http://"+address, 0); err != nil || pid != want {
 			t.Errorf("at %s listens process %d, %v; want %d", address, pid, err, want)
 		}
 	}
@@ -73,6 +74,17 @@ func TestReadyOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	svc.End()
+}
+
+// TestRunningTargetGetsTheTimeThatItIsGiven: an own ready_timeout holds for it too; without one it is there at once or never.
+func TestRunningTargetGetsTheTimeThatItIsGiven(t *testing.T) {
+	for given, want := range map[time.Duration]string{20 * time.Millisecond: "for 20ms", 0: "for 1s"} {
+		o := options(t, freeAddress(t), scenario.Target{PID: os.Getpid(), ReadyTimeout: given})
+		var late *NotReady
+		if err := waitReady(t.Context(), o, nil); !errors.As(err, &late) || !strings.HasSuffix(late.What, want) {
+			t.Errorf("%v: %v, want %q", given, err, want)
+		}
+	}
 }
 
 // TestProbeOfABuildIsWaitedFor: a service may answer before its probe has started.

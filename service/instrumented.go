@@ -87,7 +87,7 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 	if err != nil {
 		return Instrumented{}, nil, err
 	}
-	if slices.ContainsFunc(all, func(p instrument.Package) bool { return p.ImportPath == probeModule+"/auto" }) {
+	if slices.ContainsFunc(all, func(p instrument.Package) bool { return p.ImportPath == probePackage }) {
 		return Instrumented{}, nil, errors.New("the program imports the probe itself (hint: leave the import to redline)")
 	}
 	var done Instrumented
@@ -136,11 +136,12 @@ func layoutOf(ctx context.Context, main mainPackage, folder string) (instrument.
 	if env.GOWORK != "off" {
 		p.GoWork = env.GOWORK
 	}
-	for _, flag := range strings.Fields(env.GOFLAGS) {
-		if file, ok := strings.CutPrefix(strings.TrimPrefix(flag, "-"), "-modfile="); ok || strings.HasPrefix(flag, "-modfile=") {
-			if !ok {
-				file = strings.TrimPrefix(flag, "-modfile=")
-			}
+	flags, err := unquote(env.GOFLAGS)
+	if err != nil {
+		return instrument.Layout{}, fmt.Errorf("read GOFLAGS: %w", err)
+	}
+	for _, flag := range flags {
+		if file, ok := strings.CutPrefix(strings.TrimLeft(flag, "-"), "modfile="); ok {
 			if !filepath.IsAbs(file) {
 				file = filepath.Join(main.Dir, file)
 			}

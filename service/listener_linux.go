@@ -2,7 +2,6 @@ package service
 
 import (
 	"fmt"
-	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -77,9 +76,8 @@ func holder(fs procfs.FS, sockets map[string]bool, prefer int) (int, error) {
 	return best, nil
 }
 
-// listens returns the TCP addresses at which a process and those that it started
-// listen, in the form for dialling, sorted.
-func listens(pid int) ([]string, error) {
+// listens returns the TCP addresses at which a process and those that it started listen.
+func listens(pid int) (at []net.TCPAddr, err error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return nil, err
@@ -88,7 +86,6 @@ func listens(pid int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]bool{}
 	//lint:ignore SA1019 read once per start: netlink, which would scale better, is a dependency more
 	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
 		lines, err := read()
@@ -96,17 +93,12 @@ func listens(pid int) ([]string, error) {
 			continue // a kernel without IPv6 has no tcp6
 		}
 		for _, l := range lines {
-			if l.St != tcpListen || !held[fmt.Sprintf("socket:[%d]", l.Inode)] {
-				continue
+			if l.St == tcpListen && held[fmt.Sprintf("socket:[%d]", l.Inode)] {
+				at = append(at, net.TCPAddr{IP: l.LocalAddr, Port: int(l.LocalPort)})
 			}
-			host := l.LocalAddr.String()
-			if l.LocalAddr.IsUnspecified() {
-				host = "127.0.0.1"
-			}
-			found[net.JoinHostPort(host, strconv.FormatUint(l.LocalPort, 10))] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(found)), nil
+	return at, nil
 }
 
 // sockets returns the sockets of a process and its descendants, by the names of their

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,10 +17,8 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-const (
-	defaultReadyTimeout = 30 * time.Second
-	readyInterval       = 50 * time.Millisecond
-)
+// readyInterval is how often a target is asked whether it is ready.
+const readyInterval = 50 * time.Millisecond
 
 // NotReady is a target that never became ready.
 type NotReady struct {
@@ -69,18 +68,12 @@ func quoteLines(b *strings.Builder, lines []string) {
 
 func (e *NotReady) Unwrap() error { return e.Last }
 
-// waitReady polls until the target answers. A target that is already running gets one
-// second: it is either there or the address is wrong.
+// waitReady polls until the target answers.
 func waitReady(ctx context.Context, o Options, p *process) error {
-	limit := o.Target.ReadyTimeout
-	if limit == 0 {
-		limit = defaultReadyTimeout
-	}
+	limit := o.Target.WithDefaults().ReadyTimeout
 	var exited <-chan struct{}
 	if p != nil {
 		exited = p.done
-	} else if o.Target.Ready == "" {
-		limit = time.Second
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -103,29 +96,54 @@ func waitReady(ctx context.Context, o Options, p *process) error {
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
-			return notReady(fmt.Sprintf("%s for %v", what, limit), last, o, p)
+			return notReady(context.WithoutCancel(ctx), fmt.Sprintf("%s for %v", what, limit), last, o, p)
 		case <-tick.C:
 		}
 	}
 }
 
 // notReady describes a target that runs but does not answer where it should.
-func notReady(what string, last error, o Options, p *process) error {
+func notReady(ctx context.Context, what string, last error, o Options, p *process) error {
 	e := &NotReady{What: what, Last: last}
 	if p == nil {
 		return e
 	}
 	e.Stderr = p.tail.lines()
-	addresses, err := listens(p.pid())
+	at, err := listens(p.pid())
 	if err != nil {
 		return e // only Linux shows it
 	}
-	e.Deaf = len(addresses) == 0
+	e.Deaf = len(at) == 0
 	// Where it listens at the address and is not ready, the error says why, and its other addresses are no better.
-	if !slices.Contains(addresses, dialAddress(cmp.Or(o.Target.Ready, o.URL))) {
-		e.Listens = addresses
+	if !include(ctx, at, dialAddress(cmp.Or(o.Target.Ready, o.URL))) {
+		e.Listens = dialled(at)
 	}
 	return e
+}
+
+// include reports whether a server that listens at some addresses is reached at the wanted one, whose host may be a name.
+func include(ctx context.Context, at []net.TCPAddr, wanted string) bool {
+	host, port, err := net.SplitHostPort(wanted)
+	if err != nil {
+		return false
+	}
+	ips, err := lookup(ctx, host)
+	return err == nil && slices.ContainsFunc(at, func(a net.TCPAddr) bool {
+		return strconv.Itoa(a.Port) == port && (a.IP.IsUnspecified() || slices.ContainsFunc(ips, a.IP.Equal))
+	})
+}
+
+// dialled returns addresses at which a server listens in the form for dialling, sorted.
+func dialled(at []net.TCPAddr) []string {
+	var found []string
+	for _, a := range at {
+		if a.IP.IsUnspecified() {
+			a.IP = net.IPv4(127, 0, 0, 1)
+		}
+		found = append(found, a.String())
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // readiness returns the sign of readiness in words and one attempt at it.
@@ -184,15 +202,16 @@ func dialAddress(raw string) string {
 
 // checkFree refuses a target whose address is already served: the target could not bind
 // it, and the load would hit a stranger.
-func checkFree(rawURL string) error {
+func checkFree(ctx context.Context, rawURL string) error {
 	address := dialAddress(rawURL)
-	conn, err := net.DialTimeout("tcp", address, time.Second)
+	dialer := net.Dialer{Timeout: time.Second}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil // no listener: as it should be
 	}
 	conn.Close()
 	by := ""
-	if pid, err := listener(rawURL, 0); err == nil {
+	if pid, err := listener(ctx, rawURL, 0); err == nil {
 		by = fmt.Sprintf(" by process %d", pid)
 	}
 	return fmt.Errorf("%s is already in use%s, so the target cannot start there (hint: stop that server, or omit "+

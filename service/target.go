@@ -18,10 +18,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/probe/env"
 	"github.com/redline-go/redline/probe/ring"
 	"github.com/redline-go/redline/record"
@@ -95,7 +98,7 @@ func (t *Target) start(ctx context.Context, o Options) error {
 		return err
 	}
 	if command != nil {
-		if err := checkFree(o.URL); err != nil {
+		if err := checkFree(ctx, o.URL); err != nil {
 			return err
 		}
 		added := environment(o.Target.Env)
@@ -165,18 +168,20 @@ func (t *Target) probeEnvironment(o Options) []string {
 }
 
 // identify finds the serving process and its Go program. What
-// cannot be found stays empty: not every target is local, ours or Go.
+// cannot be found stays empty: not every target is local, this user's or Go.
 func (t *Target) identify(ctx context.Context, o Options) {
 	if t.proc != nil {
 		t.info.PID = t.proc.pid()
 	}
 	// A process that the user named is observed even where another one holds the socket: a proxy's, or a parent's.
-	if pid, err := listener(o.URL, t.info.PID); err == nil && o.Target.PID == 0 {
+	if pid, err := listener(ctx, o.URL, t.info.PID); err == nil && o.Target.PID == 0 {
 		t.info.PID = pid
 	}
 	describeBinary(&t.info)
 	probed := t.probed(ctx)
-	t.info.ProbeElsewhere = t.supervises()
+	if t.info.ProbeElsewhere = t.supervises(); !probed {
+		t.info.ProbeElsewhere = t.noRing(ctx)
+	}
 	if probed && t.info.ProbeElsewhere == "" {
 		t.info.Probe = true
 	} else {
@@ -227,6 +232,37 @@ func (t *Target) supervises() string {
 	return fmt.Sprintf("process %d serves the address that is loaded, and process %d, which started it, runs the probe: "+
 		"profiles, traces and runtime figures are missing (hint: start the service without its supervisor, by a flag, a subcommand or a "+
 		"variable of its own)", t.info.PID, t.proc.pid())
+}
+
+// noRing says why a probe that runs writes no figures; "" if none runs, or if it does not say.
+func (t *Target) noRing(ctx context.Context) string {
+	if t.socket == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	defer cancel()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", t.socket)
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(deadline)
+	}
+	var facts strings.Builder
+	if _, err := io.WriteString(conn, control.Request{Op: control.Info}.String()+"\n"); err != nil {
+		return ""
+	}
+	if _, err := control.Receive(conn, &facts, 1<<16); err != nil {
+		return ""
+	}
+	for line := range strings.Lines(facts.String()) {
+		if why, ok := strings.CutPrefix(strings.TrimSpace(line), control.NoRing); ok {
+			return fmt.Sprintf("the probe writes no figures: %s: profiles, traces and runtime figures are missing", why)
+		}
+	}
+	return ""
 }
 
 // Info describes the target for the record.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
@@ -255,7 +256,25 @@ func TestProbeOfASupervisor(t *testing.T) {
 		t.Errorf("the supervisor's figures would pass for the service's: %+v", info)
 	}
 	if want := fmt.Sprintf("process %d serves", info.PID); info.PID == svc.proc.pid() || !strings.HasPrefix(info.ProbeElsewhere, want) {
-		t.Errorf("process %d was started, and %q is said of %d", svc.proc.pid(), info.ProbeElsewhere, info.PID)
+		t.Errorf("process %d was started, and %q is reported of %d", svc.proc.pid(), info.ProbeElsewhere, info.PID)
+	}
+}
+
+// TestProbeWithoutARing: a probe that cannot write its figures answers why, and the target reports it.
+func TestProbeWithoutARing(t *testing.T) {
+	dir := t.TempDir()
+	target := &Target{ring: filepath.Join(dir, "ring"), socket: filepath.Join(dir, "s")}
+	target.info.How = "exec"
+	server, err := control.Listen(target.socket, func() int64 { return 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	server.NoRing = "create ring: no space left on device"
+	go server.Serve()
+	target.identify(t.Context(), Options{URL: "http://" + freeAddress(t)})
+	if info := target.Info(); info.Probe || !strings.Contains(info.ProbeElsewhere, server.NoRing) {
+		t.Errorf("probe %t, and nothing says why: %q", info.Probe, info.ProbeElsewhere)
 	}
 }
 

@@ -64,14 +64,15 @@ func run(c env.Config) {
 	// path is the file that vanishes when redline clears its directory.
 	note, path := "", ""
 	pause := make(chan bool)
+	// Each of the two says why the other is missing.
+	var server *control.Server
 	if c.Socket != "" {
-		server, err := control.Listen(c.Socket, clock.Now)
-		if err != nil {
+		var err error
+		if server, err = control.Listen(c.Socket, clock.Now); err != nil {
 			note = err.Error()
 		} else {
 			defer server.Close()
 			server.Pause = pause
-			go server.Serve()
 			path = c.Socket
 		}
 	}
@@ -82,7 +83,12 @@ func run(c env.Config) {
 			loop := &sampler.Loop{Clock: clock, Epoch: c.EpochMonotonic, Window: c.Window, Sampler: s, Ring: w, Pause: pause}
 			go loop.Run(stop)
 			path = c.Ring
+		} else if server != nil {
+			server.NoRing = err.Error()
 		}
+	}
+	if server != nil {
+		go server.Serve()
 	}
 	if path == "" {
 		return

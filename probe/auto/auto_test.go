@@ -2,6 +2,8 @@ package auto
 
 import (
 	"errors"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/probe/env"
+	"github.com/redline-go/redline/probe/probetest"
 	"github.com/redline-go/redline/probe/ring"
 )
 
@@ -58,13 +62,7 @@ func TestRunEndsWithRedline(t *testing.T) {
 	c := env.Config{Ring: filepath.Join(dir, "ring"), Socket: filepath.Join(dir, "s"), Window: 5 * time.Millisecond}
 	ended := make(chan struct{})
 	go func() { defer close(ended); run(c) }()
-	var r *ring.Reader
-	for r == nil {
-		if r, err = ring.Open(c.Ring); err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Millisecond) // nothing tells that the file appeared
-	}
+	r := opened(t, c.Ring)
 	defer r.Close()
 	if r.Header.PID != os.Getpid() || r.Header.Note != "" {
 		t.Errorf("%+v", r.Header)
@@ -76,9 +74,24 @@ func TestRunEndsWithRedline(t *testing.T) {
 	if _, err := os.Lstat(c.Socket); !os.IsNotExist(err) {
 		t.Errorf("the socket is still there: %v", err)
 	}
-	for !r.Ended() {
-		time.Sleep(time.Millisecond) // the loop sees its stop by itself
-	}
+	probetest.Await(t, "the ring to end", func() error { // the loop sees its stop by itself
+		if r.Ended() {
+			return nil
+		}
+		return errors.New("it goes on")
+	})
+}
+
+// opened opens the ring once it is there.
+func opened(t *testing.T, path string) (r *ring.Reader) {
+	t.Helper()
+	probetest.Await(t, "the ring", func() (err error) {
+		if r, err = ring.Open(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return err
+	})
+	return r
 }
 
 // TestSocketThatCannotBe still samples, and says why nobody can ask.
@@ -87,19 +100,44 @@ func TestSocketThatCannotBe(t *testing.T) {
 	c := env.Config{Ring: filepath.Join(dir, "ring"), Socket: filepath.Join(dir, strings.Repeat("x", 200)), Window: 5 * time.Millisecond}
 	ended := make(chan struct{})
 	go func() { defer close(ended); run(c) }()
-	for {
-		r, err := ring.Open(c.Ring)
-		if err != nil {
-			time.Sleep(time.Millisecond)
-			continue
-		}
-		if !strings.Contains(r.Header.Note, "listen") {
-			t.Errorf("note %q", r.Header.Note)
-		}
-		r.Close()
-		break
+	r := opened(t, c.Ring)
+	if !strings.Contains(r.Header.Note, "listen") {
+		t.Errorf("note %q", r.Header.Note)
 	}
+	r.Close()
 	if err := os.Remove(c.Ring); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+}
+
+// TestRingThatCannotBe still answers on the socket, and says why there are no figures.
+func TestRingThatCannotBe(t *testing.T) {
+	dir, err := os.MkdirTemp("", "auto") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	c := env.Config{Ring: filepath.Join(dir, "none", "ring"), Socket: filepath.Join(dir, "s"), Window: 5 * time.Millisecond}
+	ended := make(chan struct{})
+	go func() { defer close(ended); run(c) }()
+	var facts strings.Builder
+	probetest.Await(t, "the socket", func() error {
+		conn, err := net.Dial("unix", c.Socket)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, control.Request{Op: control.Info}.String()+"\n"); err != nil {
+			return err
+		}
+		_, err = control.Receive(conn, &facts, 1<<16)
+		return err
+	})
+	if !strings.Contains(facts.String(), "\n"+control.NoRing+"create ring: ") {
+		t.Errorf("nothing says why: %q", facts.String())
+	}
+	if err := os.Remove(c.Socket); err != nil {
 		t.Fatal(err)
 	}
 	<-ended

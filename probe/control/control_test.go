@@ -64,7 +64,7 @@ var gzipMagic = []byte{0x1f, 0x8b}
 
 func TestProfiles(t *testing.T) {
 	_, path := start(t)
-	for _, kind := range []string{"heap", "allocs", "mutex", "block", "goroutine", "threadcreate"} {
+	for _, kind := range []string{"heap", "allocs", "mutex", "block", "goroutine"} {
 		data, outcome, err := ask(t, path, Request{Op: Profile, Kind: kind})
 		if err != nil || !bytes.HasPrefix(data, gzipMagic) {
 			t.Errorf("%s: %d bytes, %v", kind, len(data), err)

@@ -8,7 +8,7 @@
 // running profile or trace early and still gets what there is.
 //
 //	info
-//	profile heap|allocs|mutex|block|goroutine|goroutineleak|threadcreate
+//	profile heap|allocs|mutex|block|goroutine|goroutineleak
 //	cpu MILLISECONDS
 //	trace MILLISECONDS MAXBYTES
 //	rate mutex FRACTION
@@ -67,6 +67,9 @@ const (
 	Operations Op = "operations"
 )
 
+// NoRing begins the line of Info that says why nobody samples into a ring. There is none if somebody does.
+const NoRing = "noring="
+
 // Kinds of Rate that are not the runtime's: the probe's own samples, and the counting
 // of statements and calls.
 const (
@@ -121,7 +124,7 @@ func Parse(line string) (Request, error) {
 	var err error
 	switch r.Op {
 	case Profile:
-		r.Kind, err = oneOf(words[1], "heap", "allocs", "mutex", "block", "goroutine", "goroutineleak", "threadcreate")
+		r.Kind, err = oneOf(words[1], "heap", "allocs", "mutex", "block", "goroutine", "goroutineleak")
 	case CPU:
 		r.Length, err = length(words[1], MaxCPU)
 	case Trace, FlightStart:

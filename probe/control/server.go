@@ -37,7 +37,9 @@ type Server struct {
 	// Pause receives true to pause the samples of the ring and false to resume
 	// them; nil if there is no ring. Set it before Serve.
 	Pause chan<- bool
-	start int64 // when it began to listen: distinguishes a process from one that replaced it
+	// NoRing says why nobody samples into the ring that redline wants; "" if somebody does. Set it before Serve.
+	NoRing string
+	start  int64 // when it began to listen: distinguishes a process from one that replaced it
 }
 
 // Listen makes the socket at path, for its owner alone, in place of one that an
@@ -204,6 +206,9 @@ func (s *Server) info(out *answer) (Outcome, error) {
 	_, err := fmt.Fprintf(out, "pid=%d\nstart=%d\ngo=%s\nos=%s\narch=%s\ngomaxprocs=%d\ncpus=%d\ngoroutines=%d\ntracing=%t\n",
 		os.Getpid(), s.start, runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.GOMAXPROCS(0), runtime.NumCPU(), runtime.NumGoroutine(), trace.IsEnabled())
+	if err == nil && s.NoRing != "" {
+		_, err = fmt.Fprintf(out, "%s%s\n", NoRing, clean([]byte(s.NoRing)))
+	}
 	return Outcome{From: from, To: s.now(), Previous: -1}, err
 }
 

@@ -31,7 +31,7 @@ func TestTakeRefuses(t *testing.T) {
 	for name, value := range map[string]string{Epoch: "soon", Window: "-5", Agent: "-1"} {
 		t.Setenv(name, value)
 		if _, reported, err := Take(); !reported || err == nil {
-			t.Errorf("%s=%s: told %t, error %v", name, value, reported, err)
+			t.Errorf("%s=%s: reported %t, error %v", name, value, reported, err)
 		}
 	}
 	t.Setenv(Ring, "/dev/shm/r")

@@ -50,9 +50,9 @@ const (
 	Held       = 8 // not a call: the connection that the operation got was held since start
 )
 
-// Category is that of the logs in execution traces. Their message is "b KIND OP STACK"
+// category is that of the logs in execution traces. Their message is "b KIND OP STACK"
 // at an operation's begin and "e OP STACK" at its end; STACK is 0 where none was taken.
-const Category = "redline.op"
+const category = "redline.op"
 
 // Bounds.
 const (
@@ -96,8 +96,8 @@ func Stop() { atomic.StoreInt32(&running, 0) }
 // Started reports whether there are hooks that count: Start was called once.
 func Started() bool { return atomic.LoadInt32(&started) != 0 }
 
-// Running reports whether operations are counted.
-func Running() bool { return atomic.LoadInt32(&running) != 0 }
+// counting reports whether operations are counted.
+func counting() bool { return atomic.LoadInt32(&running) != 0 }
 
 func now() int64 { return int64(time.Since(base)) }
 
@@ -117,7 +117,7 @@ func begin(kind uint32, name, more string, outer bool) (op uint64, start int64) 
 	if kind == 0 {
 		return 0, now()
 	}
-	if kind >= kinds || !Running() {
+	if kind >= kinds || !counting() {
 		return 0, 0
 	}
 	defer func() { _ = recover() }() // nothing of ours ends the program
@@ -136,7 +136,7 @@ func begin(kind uint32, name, more string, outer bool) (op uint64, start int64) 
 	// A wait for a connection is known by its stack, and most are none.
 	if kind != Acquire && trace.IsEnabled() {
 		op |= logged
-		log(context.Background(), Category, message("b "+strconv.Itoa(int(kind)), id, stack))
+		log(context.Background(), category, message("b "+strconv.Itoa(int(kind)), id, stack))
 	}
 	return op, now()
 }
@@ -168,7 +168,7 @@ func End(op uint64, start, rows int64, flags uint32) {
 		return
 	}
 	if op&logged != 0 && trace.IsEnabled() {
-		log(context.Background(), Category, message("e", id, stack))
+		log(context.Background(), category, message("e", id, stack))
 	}
 	s.add(took, rows, flags)
 	if op&sampled != 0 {

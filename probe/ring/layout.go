@@ -43,7 +43,7 @@ const magic uint64 = 0xd2_4c_70_72_6f_62_65_01
 // Bounds that a reader accepts and a writer keeps.
 const (
 	MaxColumns  = 512
-	MaxTable    = 64 << 10
+	maxTable    = 64 << 10
 	MaxSlots    = 4096
 	MaxNames    = 16
 	MaxNameText = nameSize - 8 // bytes of one of the names

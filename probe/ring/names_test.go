@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNamesAreToldOnce(t *testing.T) {
+func TestNamesAreSetOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ring")
 	named := []Column{{Name: "pool.in_use", Labels: "pool", Named: 2, Kind: Gauge, Unit: One}}
 	w, err := Create(path, header, named, 8)

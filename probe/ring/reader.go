@@ -72,13 +72,13 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 	slots, size, at := order.Uint32(b[atSlots:]), order.Uint32(b[atSlotSize:]), order.Uint32(b[atSlotsAt:])
 	names := order.Uint32(b[atNamesAt:])
 	switch {
-	case columns == 0 || columns > MaxColumns || table > MaxTable || slots == 0 || slots > MaxSlots:
+	case columns == 0 || columns > MaxColumns || table > maxTable || slots == 0 || slots > MaxSlots:
 		return nil, fmt.Errorf("%w: %d columns, table of %d bytes, %d slots", ErrForeign, columns, table, slots)
 	case size < slotHeader+8*columns || size > 2*maxSlotSize || size%8 != 0:
 		return nil, fmt.Errorf("%w: slots of %d bytes for %d columns", ErrForeign, size, columns)
-	case names < headerSize+table || names > headerSize+2*MaxTable || names%8 != 0:
+	case names < headerSize+table || names > headerSize+2*maxTable || names%8 != 0:
 		return nil, fmt.Errorf("%w: names begin at %d", ErrForeign, names)
-	case at < names+MaxNames*nameSize || at > headerSize+4*MaxTable || at%8 != 0:
+	case at < names+MaxNames*nameSize || at > headerSize+4*maxTable || at%8 != 0:
 		return nil, fmt.Errorf("%w: slots begin at %d", ErrForeign, at)
 	}
 	r.slots, r.slotSize, r.slotsAt, r.namesAt = uint64(slots), int(size), int64(at), int64(names)

@@ -12,9 +12,9 @@ import (
 	"unsafe"
 )
 
-// DefaultSlots is how many samples a ring holds by default: 25 s of windows of
+// defaultSlots is how many samples a ring holds by default: 25 s of windows of
 // 100 ms, so that an agent that was stopped for a while loses nothing.
-const DefaultSlots = 256
+const defaultSlots = 256
 
 // Writer puts samples into a ring. It has one user at a time.
 type Writer struct {
@@ -27,14 +27,14 @@ type Writer struct {
 	next     uint64
 }
 
-// Create makes the ring at path and maps it. slots 0 means DefaultSlots.
+// Create makes the ring at path and maps it. slots 0 means defaultSlots.
 //
 // The file appears under its name complete, and replaces an existing one: a
 // service that restarts within a run makes a new ring, and a reader of the old
 // one can finish.
 func Create(path string, h Header, columns []Column, slots int) (*Writer, error) {
 	if slots == 0 {
-		slots = DefaultSlots
+		slots = defaultSlots
 	}
 	if slots < 1 || slots > MaxSlots || len(columns) == 0 || len(columns) > MaxColumns {
 		return nil, fmt.Errorf("create ring: %d slots of %d columns", slots, len(columns))
@@ -194,8 +194,8 @@ func encodeTable(columns []Column) ([]byte, error) {
 		table = append(table, c.Name...)
 		table = append(table, c.Labels...)
 	}
-	if len(table) > MaxTable {
-		return nil, fmt.Errorf("table of columns takes %d bytes, above %d", len(table), MaxTable)
+	if len(table) > maxTable {
+		return nil, fmt.Errorf("table of columns takes %d bytes, above %d", len(table), maxTable)
 	}
 	return table, nil
 }

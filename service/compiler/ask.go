@@ -62,7 +62,7 @@ func readAll(dir string) ([]File, error) {
 			return err
 		}
 		defer r.Close()
-		f, err := Read(r)
+		f, err := read(r)
 		if err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(path), err)
 		}

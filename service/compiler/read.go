@@ -51,16 +51,15 @@ type diagnostic struct {
 	} `json:"relatedInformation"`
 }
 
-// Read reads one file of the compiler's remarks. It skips remarks of other kinds than
+// read reads one file of the compiler's remarks. It skips remarks of other kinds than
 // this package's. A line that is too long or not JSON is an error with its number.
-func Read(r io.Reader) (File, error) {
+func read(r io.Reader) (File, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	var header struct {
-		Version   *int   `json:"version"`
-		Package   string `json:"package"`
-		File      string `json:"file"`
-		GCVersion string `json:"gc_version"`
+		Version *int   `json:"version"`
+		Package string `json:"package"`
+		File    string `json:"file"`
 	}
 	if !lines.Scan() {
 		return File{}, cmpErr(lines.Err(), io.ErrUnexpectedEOF)

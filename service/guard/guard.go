@@ -78,7 +78,7 @@ func (s State) Err() error {
 
 // Run starts cmd and waits until it and all that it started are gone. When ctx
 // ends first, the command is asked to end by the given signal, and killed after
-// Grace. The error is an *ExitError, the context's, or why it did not start. cmd
+// Grace. The error is an *ExitError, the context's, both, or why it did not start. cmd
 // must not have a context of its own.
 func Run(ctx context.Context, cmd *exec.Cmd, ask syscall.Signal) error {
 	if err := ctx.Err(); err != nil {
@@ -93,10 +93,14 @@ func Run(ctx context.Context, cmd *exec.Cmd, ask syscall.Signal) error {
 	case <-ctx.Done():
 		p.End(Grace)
 	}
-	if err := p.State().Err(); err != nil {
+	ended, err := ctx.Err(), p.State().Err()
+	switch {
+	case ended == nil:
 		return err
+	case err == nil:
+		return ended
 	}
-	return ctx.Err()
+	return fmt.Errorf("%w: %w", ended, err)
 }
 
 // Output is Run, and returns the command's standard output.

@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+
+	"github.com/redline-go/redline/service/private"
 )
 
 // Module is a package's module, as `go list` reports it.
@@ -30,7 +32,6 @@ type Layout struct {
 	GoMod    string // of the main module; the file of -modfile if GOFLAGS names one
 	GoWork   string // "" outside of a workspace
 	Scratch  string // a folder for files of this build alone
-	Copies   string // a folder for copies of modules; empty means that of the user's cache
 }
 
 // Setup is a build that uses a Result.
@@ -70,9 +71,14 @@ func (r *Result) Setup(ctx context.Context, deps []Package, p Layout) (*Setup, e
 	if len(cached) == 0 {
 		return s, nil
 	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	copies := filepath.Join(cache, "redline", "instrumented")
 	replace := map[string]string{} // module to the folder of its copy
 	for m, files := range cached {
-		dir, err := copyModule(ctx, p.Copies, m, files)
+		dir, err := copyModule(ctx, copies, m, files)
 		if err != nil {
 			return nil, fmt.Errorf("copy module %s: %w", m.Path, err)
 		}
@@ -184,29 +190,26 @@ func copySums(from, to string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// copyModule returns the folder of a module's copy with some files exchanged, and makes
+// copyModule returns the folder of a module's copy below parent with some files exchanged, and makes
 // it if it does not exist. The name follows from the content, so an existing copy is the
 // right one; a copy appears under its name once it is whole.
 func copyModule(ctx context.Context, parent string, m *Module, files map[string][]byte) (string, error) {
-	if parent == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return "", err
-		}
-		parent = filepath.Join(cache, "redline", "instrumented")
-	}
-	if err := os.MkdirAll(parent, 0o700); err != nil {
+	if err := private.Folder(parent); err != nil {
 		return "", err
-	}
-	if info, err := os.Lstat(parent); err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
-		return "", fmt.Errorf("%s can be written by others (hint: chmod 700 it): %w", parent, errors.Join(err))
 	}
 	name, err := copyName(m, files)
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(parent, name)
-	if _, err := os.Lstat(dir); err == nil {
+	if info, err := os.Lstat(dir); err == nil {
+		// One that was made while others could write here may be theirs.
+		if why := private.Shared(info); why != "" {
+			return "", fmt.Errorf("%s %s (hint: remove it)", dir, why)
+		}
+		if !info.IsDir() {
+			return "", fmt.Errorf("%s is no folder (hint: remove it)", dir)
+		}
 		now := time.Now()
 		_ = os.Chtimes(dir, now, now) // the time of its last use, for forget
 		return dir, nil

@@ -249,9 +249,9 @@ const poolMade = `
 
 // httpRule is the client's transport: an outgoing call lasts until the answer's header. In the server it wraps the function
 // that calls every handler, over HTTP/1.1 and HTTP/2: there a request that redline sampled is marked in the execution trace,
-// as by package request of the probe. The handler gets the request that the server read, not one with the task's context,
-// because the server removes the files of a form only from its own request. A test compares names and bound with the
-// probe's.
+// as by package request of the probe, but only by X-Redline-Request. The handler gets the request that the server read, not
+// one with the task's context, because the server removes the files of a form only from its own request. A test compares
+// names and bound with the probe's.
 var httpRule = rule{
 	name: "http", imports: []string{"context", "runtime/trace"}, identifies: true, extra: `
 func redlineMarked(r *Request) *trace.Task {
@@ -265,8 +265,14 @@ func redlineMarked(r *Request) *trace.Task {
 	if len(id) > 64 {
 		id = id[:64]
 	}
+	clean := []byte(id)
+	for i, c := range clean {
+		if c <= ' ' || c >= 0x7f {
+			clean[i] = '_'
+		}
+	}
 	ctx, task := trace.NewTask(context.Background(), "redline.request")
-	trace.Log(ctx, "id", id)
+	trace.Log(ctx, "id", string(clean))
 	return task
 }
 

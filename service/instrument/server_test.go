@@ -57,7 +57,7 @@ func main() {
 		}))
 		s.EnableHTTP2 = two
 		s.StartTLS()
-		for _, one := range [][3]string{{"GET", "/", "7.2"}, {"GET", "/", ""}, {"POST", "/cut", "8.1"}, {"GET", "/", strings.Repeat("9", 100)}} {
+		for _, one := range [][3]string{{"GET", "/", "7.2"}, {"GET", "/", ""}, {"POST", "/cut", "8.1"}, {"GET", "/", strings.Repeat("9", 100)}, {"GET", "/", "9\t\xff 1"}} {
 			r, _ := http.NewRequest(one[0], s.URL+one[1], nil)
 			if one[2] != "" {
 				r.Header.Set("x-redline-request", one[2])
@@ -121,7 +121,7 @@ func TestServerMarksRequests(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("9", 64)
-	if want := []string{"7.2", "8.1", long, "7.2", "8.1", long}; !slices.Equal(ids, want) || len(open) > 0 {
+	if want := []string{"7.2", "8.1", long, "9___1", "7.2", "8.1", long, "9___1"}; !slices.Equal(ids, want) || len(open) > 0 {
 		t.Errorf("marked %q, want %q; %d have no end", ids, want, len(open))
 	}
 }

@@ -10,63 +10,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"syscall"
-)
 
-// cacheMode keeps the cache for its user alone.
-const cacheMode fs.FileMode = 0o700
+	"github.com/redline-go/redline/service/private"
+)
 
 // manifestLimit bounds a manifest; the largest has some 2,000 files.
 const manifestLimit = 4 << 20
-
-// private makes the cache's folder and returns an error if others than this user and
-// root can change it. Programs executed from it run with this user's rights, and
-// whoever can write to a folder above it can substitute another.
-//
-// Hazard: under sudo the cache is in the home of the user who called it, unless HOME is
-// root's. That is another user's folder.
-func private(dir string) error {
-	if err := os.MkdirAll(dir, cacheMode); err != nil {
-		return fmt.Errorf("make the cache for the server binaries: %w", err)
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err == nil {
-		real, err = filepath.Abs(real)
-	}
-	if err != nil {
-		return fmt.Errorf("the cache for the server binaries: %w", err)
-	}
-	for at := real; ; at = filepath.Dir(at) {
-		info, err := os.Lstat(at)
-		if err != nil {
-			return fmt.Errorf("the cache for the server binaries: %w", err)
-		}
-		if why := shared(info); why != "" {
-			return fmt.Errorf("the cache for the server binaries, %s, is not safe to execute from: %s %s (hint: "+
-				"XDG_CACHE_HOME names a folder of your own, chmod go-w closes this one)", dir, at, why)
-		}
-		if at == filepath.Dir(at) {
-			return os.Chmod(real, cacheMode)
-		}
-	}
-}
-
-// shared says why another user can change the file of info; "" when none can.
-func shared(info fs.FileInfo) string {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !ok:
-		return "has no owner"
-	case st.Uid != 0 && int(st.Uid) != os.Geteuid():
-		return fmt.Sprintf("belongs to user %d", st.Uid)
-	case info.Mode()&fs.ModeSymlink != 0:
-		return ""
-	case info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0:
-		return fmt.Sprintf("can be written by others (%v)", info.Mode())
-	}
-	return ""
-}
 
 // manifest lists the contents of an unpacked archive: by path the SHA-256 of a file, the
 // target of a link after "->", or "folder".
@@ -94,7 +44,7 @@ func take(dir, archive string) (manifest, error) {
 		if err != nil {
 			return err
 		}
-		if why := shared(info); why != "" {
+		if why := private.Shared(info); why != "" {
 			return fmt.Errorf("%s %s", path, why)
 		}
 		switch {
@@ -140,7 +90,7 @@ func unchanged(dir, archive string) error {
 	if err != nil {
 		return err
 	}
-	if why := shared(info); why != "" {
+	if why := private.Shared(info); why != "" {
 		return fmt.Errorf("%s %s", f.Name(), why)
 	}
 	var want manifest

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/redline-go/redline/service/private"
 )
 
 // published puts an archive of two programs into a cache, pinned as if it were
@@ -125,7 +127,7 @@ func TestCacheOfOthersIsRefused(t *testing.T) {
 	if _, err := found(t, cache); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(cache); err != nil || info.Mode().Perm() != cacheMode {
+	if info, err := os.Stat(cache); err != nil || info.Mode().Perm() != private.Mode {
 		t.Errorf("a cache of this user's is %v, %v", info.Mode(), err)
 	}
 }

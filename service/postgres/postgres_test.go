@@ -307,3 +307,36 @@ func TestRestart(t *testing.T) {
 		t.Error("a server given by DSN is restarted")
 	}
 }
+
+// TestFailedStartDoesNotWaitForEver: a server that does not end when asked is killed after a time.
+func TestFailedStartDoesNotWaitForEver(t *testing.T) {
+	dir, err := scratch.New("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	cmd := exec.Command("/bin/sh", "-c", "trap '' QUIT; echo deaf; while :; do sleep 0.2; done")
+	cmd.Stdout = write
+	c := &cluster{dir: dir, log: newLogTail(nil)}
+	c.server, err = guard.Start(cmd, deathSignal)
+	write.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(read).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	c.abandon(t.Context())
+	select {
+	case <-c.server.Done():
+	default:
+		t.Error("the server runs on")
+	}
+	if _, err := os.Stat(dir.Path); !os.IsNotExist(err) {
+		t.Errorf("its folder is left: %v", err)
+	}
+}

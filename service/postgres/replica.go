@@ -47,7 +47,7 @@ func (c *cluster) follow(ctx context.Context) (*cluster, error) {
 	}
 	replica := &cluster{bin: c.bin, id: c.id, dir: dir, log: newLogTail(nil), version: c.version, password: c.password}
 	if err := replica.copyOf(ctx, c); err != nil {
-		_ = replica.close(context.WithoutCancel(ctx))
+		replica.abandon(ctx)
 		return nil, err
 	}
 	return replica, nil

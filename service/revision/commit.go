@@ -38,8 +38,7 @@ func Describe(ctx context.Context, revision string) Commit {
 	}
 	c.Branch = branch(ctx)
 	if revision == "" {
-		status, err := git(ctx, "", "status", "--porcelain", "--untracked-files=no")
-		c.Dirty = err == nil && status != ""
+		c.Dirty = dirty(ctx, "")
 	}
 	return c
 }

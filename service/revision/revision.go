@@ -37,6 +37,14 @@ func (s Sources) String() string {
 	return s.Package + "@" + s.Revision
 }
 
+// check refuses a package that no revision holds.
+func (s Sources) check() error {
+	if s.Revision != "" && filepath.IsAbs(s.Package) {
+		return fmt.Errorf("build %s: a package at a revision is named by its path in the repository (hint: ./cmd/svc@%s)", s, s.Revision)
+	}
+	return nil
+}
+
 // Built is the result of building sources: a binary, its commit, and whether the work
 // tree had uncommitted changes.
 type Built struct {
@@ -50,8 +58,8 @@ type Built struct {
 // work tree is not touched. flags are further ones of go build.
 func Build(ctx context.Context, s Sources, folder, binary string, flags ...string) (b Built, err error) {
 	b.Binary = binary
-	if s.Revision != "" && filepath.IsAbs(s.Package) {
-		return b, fmt.Errorf("build %s: a package at a revision is named by its path in the repository (hint: ./cmd/svc@%s)", s, s.Revision)
+	if err := s.check(); err != nil {
+		return b, err
 	}
 	tree, err := Checkout(ctx, "", s.Revision, folder)
 	b.Commit, b.Dirty = tree.Commit, tree.Dirty
@@ -74,6 +82,9 @@ func Build(ctx context.Context, s Sources, folder, binary string, flags ...strin
 
 // BuildID returns service.BuildID of sources. A revision is checked out below folder, as in Build.
 func BuildID(ctx context.Context, s Sources, folder string, flags ...string) (id string, err error) {
+	if err := s.check(); err != nil {
+		return "", err
+	}
 	tree, err := Checkout(ctx, "", s.Revision, folder)
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w", s, err)
@@ -106,8 +117,7 @@ func Checkout(ctx context.Context, dir, revision, folder string) (t Tree, err er
 	t.Dir, t.from = dir, dir
 	if revision == "" {
 		if commit, err := git(ctx, dir, "rev-parse", "HEAD"); err == nil {
-			status, err := git(ctx, dir, "status", "--porcelain", "--untracked-files=no")
-			t.Commit, t.Dirty = commit, err == nil && status != ""
+			t.Commit, t.Dirty = commit, dirty(ctx, dir)
 		}
 		return t, nil
 	}
@@ -132,6 +142,12 @@ func Checkout(ctx context.Context, dir, revision, folder string) (t Tree, err er
 	}
 	t.Dir = filepath.Join(t.root, t.prefix)
 	return t, nil
+}
+
+// dirty reports whether the work tree of a folder has changes that no commit holds.
+func dirty(ctx context.Context, dir string) bool {
+	status, err := git(ctx, dir, "status", "--porcelain", "--untracked-files=no")
+	return err == nil && status != ""
 }
 
 // Remove removes a worktree, whatever state it is in; the caller's own is left alone. It

@@ -87,6 +87,10 @@ func TestBuildRevisions(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, hint)
 		}
 	}
+	_, err := BuildID(t.Context(), ParseSources("/tmp@v1"), scratch)
+	if err == nil || !strings.Contains(err.Error(), "by its path in the repository") {
+		t.Errorf("the id of /tmp@v1: %v", err)
+	}
 	out, err := exec.Command("git", "worktree", "list").Output()
 	if err != nil || strings.Count(string(out), "\n") != 1 {
 		t.Errorf("worktrees are left behind:\n%s%v", out, err)

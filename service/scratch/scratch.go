@@ -1,13 +1,13 @@
 // Package scratch makes the temporary folders of a process and removes those of
 // processes that died.
 //
-// A folder is ours if it has our marker, and its owner lives as long as someone holds a
+// A folder is redline's if it has redline's marker, and its owner lives as long as someone holds a
 // lock (flock) on that marker: the process that made it, and the guardians of what that
 // process started in it. The kernel releases the lock however they end, so no age is
 // guessed and no pid can be mistaken for another. When a process makes its first
 // folder, it sweeps those of dead processes.
 //
-// It refuses to touch anything that is not certainly ours: a folder of another user, a
+// It refuses to touch anything that is not certainly redline's: a folder of another user, a
 // link, a folder without the marker. Rejected: a list of folders in one file (a
 // kill between the folder and its line loses it), and sweeping by age (a run may last a
 // day, and the folder of one killed a second ago should go too).
@@ -176,7 +176,7 @@ func (f *Folder) Remove() error {
 }
 
 // empty removes a folder, its marker last: if that is cut short, the folder is still
-// recognised as ours.
+// recognised as redline's.
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

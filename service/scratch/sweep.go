@@ -21,7 +21,7 @@ func Sweep() {
 
 func sweep(parent string) {
 	// Hazard: everybody can write to a temporary directory. All is done relative to open
-	// folders, so that a link planted under one of our names leads nowhere.
+	// folders, so that a link planted under one of redline's names leads nowhere.
 	root, err := os.OpenRoot(parent)
 	if err != nil {
 		return
@@ -94,9 +94,9 @@ func own(info fs.FileInfo) bool {
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
-var errOwned = errors.New("it has an owner, or is not ours")
+var errOwned = errors.New("it has an owner, or is not redline's")
 
-// ownerless returns the marker of a folder, locked exclusively, if it is ours and nobody
+// ownerless returns the marker of a folder, locked exclusively, if it is redline's and nobody
 // holds it. The error is fs.ErrNotExist if there is none.
 func ownerless(folder *os.Root) (*os.File, error) {
 	f, err := folder.OpenFile(markerName, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)

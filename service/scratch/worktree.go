@@ -43,8 +43,8 @@ func ForgetWorktree(root string) error {
 	return os.Remove(root + repositorySuffix)
 }
 
-// forgetWorktrees removes the worktrees in a folder, at any depth, from their
-// repositories' lists.
+// forgetWorktrees removes the worktrees in a folder from the lists of the repositories
+// that are noted directly in it.
 func forgetWorktrees(dir string) {
 	notes, _ := filepath.Glob(filepath.Join(dir, "*"+repositorySuffix))
 	for _, note := range notes {
@@ -56,9 +56,9 @@ func forgetWorktrees(dir string) {
 	}
 }
 
-// unlist removes from a repository's list the worktrees for whose .git file's path ours
+// unlist removes from a repository's list the worktrees for whose .git file's path gone
 // returns true; see gitrepository-layout(5), worktrees/<id>/gitdir.
-func unlist(gitDir string, ours func(path string) bool) error {
+func unlist(gitDir string, gone func(path string) bool) error {
 	list := filepath.Join(gitDir, "worktrees")
 	entries, err := os.ReadDir(list)
 	if os.IsNotExist(err) {
@@ -70,7 +70,7 @@ func unlist(gitDir string, ours func(path string) bool) error {
 		if !filepath.IsAbs(path) { // worktree.useRelativePaths
 			path = filepath.Join(list, e.Name(), path)
 		}
-		if readErr == nil && ours(path) {
+		if readErr == nil && gone(path) {
 			if removeErr := os.RemoveAll(filepath.Join(list, e.Name())); removeErr != nil {
 				err = removeErr
 			}

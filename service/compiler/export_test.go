@@ -1,0 +1,4 @@
+package compiler
+
+// Read is read.
+var Read = read
