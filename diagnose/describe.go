@@ -60,13 +60,13 @@ func OfWhat(shareOf string) string {
 }
 
 // PerRequest formats a mean count of things per request: "a call per request", "2.5
-// calls per request", "a call in 20 requests". one has its article.
+// calls per request", "a call per 20 requests". one has its article.
 func PerRequest(n float64, one, several string) string {
 	switch {
 	case n >= 0.95 && n < 1.05:
 		return one + " per request"
 	case n > 0 && n < 0.5:
-		return fmt.Sprintf("%s in %s requests", one, notation.Short(1/n))
+		return fmt.Sprintf("%s per %s requests", one, notation.Short(1/n))
 	}
 	return fmt.Sprintf("%s %s per request", Times(n), several)
 }

@@ -10,7 +10,7 @@ import (
 func TestPerRequest(t *testing.T) {
 	for n, want := range map[float64]string{1: "a call per request", 0.97: "a call per request",
 		2.5: "2.5 calls per request", 12: "12 calls per request",
-		0.05: "a call in 20 requests", 0: "0 calls per request", 0.7: "0.7 calls per request"} {
+		0.05: "a call per 20 requests", 0: "0 calls per request", 0.7: "0.7 calls per request"} {
 		if got := diagnose.PerRequest(n, "a call", "calls"); got != want {
 			t.Errorf("%v: %q, want %q", n, got, want)
 		}

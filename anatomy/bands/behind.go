@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
+	"github.com/redline-go/redline/anatomy/server"
 	"github.com/redline-go/redline/record/breakdown"
 )
 
@@ -107,6 +108,12 @@ func (a *Requests) chains(behind map[goroutines.ChainID]followed, ids []goroutin
 	return list
 }
 
+// serves reports whether goroutines that begin in a function serve requests. One that has ended no longer says so of itself.
+func serves(entry string) bool {
+	kind, _ := server.OfEntry(entry)
+	return kind != server.None
+}
+
 // links returns a chain; if wanted, with the stacks of its last link and of those in the target's code.
 func (a *Requests) links(id goroutines.ChainID, stacks bool) []breakdown.Link {
 	if id == 0 {
@@ -116,7 +123,8 @@ func (a *Requests) links(id goroutines.ChainID, stacks bool) []breakdown.Link {
 	links := make([]breakdown.Link, len(ids))
 	for i, id := range ids {
 		l := a.Chains.Links[id]
-		links[i] = breakdown.Link{Goroutine: a.Stacks.Names[l.Entry], Request: l.Request,
+		entry := a.Stacks.Names[l.Entry]
+		links[i] = breakdown.Link{Goroutine: entry, Request: l.Request || serves(entry),
 			State: interned.States[l.State], Site: a.Stacks.Names[l.Site]}
 		if stacks && (i == len(ids)-1 || l.Path != 0) {
 			info := a.Stacks.Info(a.Chains.Stacks[id])

@@ -6,7 +6,6 @@ import (
 
 	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
-	"github.com/redline-go/redline/anatomy/server"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
@@ -108,9 +107,8 @@ func (a *Requests) follow(root *branch, s *sum, chain goroutines.ChainID, took t
 		l := a.Chains.Links[id]
 		info := a.Stacks.Info(stack)
 		key := branchKey{kind: breakdown.PathGoroutine, name: a.Stacks.Names[l.Entry]}
-		kind, _ := server.OfEntry(key.name)
-		serves := l.Request || kind != server.None // a goroutine that ended no longer counts as serving
-		if serves {
+		request := l.Request || serves(key.name)
+		if request {
 			// The server of another request is not one particular goroutine: what matters
 			// is where it is waited for, and whether that is a lock or a channel.
 			f, _ := a.Stacks.Own.Innermost(info.Frames)
@@ -118,13 +116,13 @@ func (a *Requests) follow(root *branch, s *sum, chain goroutines.ChainID, took t
 		}
 		at = at.child(key, took)
 		at.waited(info.SiteID, took)
-		if serves {
+		if request {
 			a.locate(at, info.Frames, took)
 		}
 		state, stack = l.State, a.Chains.Stacks[id]
 		if i == len(ids)-1 {
 			entry := l.Entry
-			if serves {
+			if request {
 				entry = 0
 			}
 			a.ends(at, state, stack, took, ran[id], entry)

@@ -164,6 +164,7 @@ func TestExamplesOfHelp(t *testing.T) {
 			line, _, _ = strings.Cut(line, "  #")
 			line, _, _ = strings.Cut(line, " > ")
 			line, _, _ = strings.Cut(line, " | ")
+			line = os.Expand(line, func(variable string) string { return variable })
 			words, err := scalar.SplitCommand(strings.TrimSpace(line))
 			if err != nil {
 				t.Errorf("%q: %v", line, err)

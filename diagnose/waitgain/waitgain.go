@@ -58,7 +58,7 @@ const (
 	// idle.
 	Serial
 	// Held: as Serial, but whoever holds it waits for something else meanwhile. Without the queue each request still waits for that
-	// itself.
+	// itself, and uses the same CPU.
 	Held
 	// Stopping: one goroutine stops all others, whatever they do, and CPUs are idle meanwhile.
 	Stopping
@@ -81,16 +81,13 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 		if kind == Outside && p.Asks(s.Wait) {
 			worth = p.Unasked(s.Share, 0)
 		}
-		if chain, ok := p.Serialised(s); ok && (kind == Serial || kind == Held) && (s.Share >= Dominant || !p.CPU().Full()) &&
+		if chain, ok := p.Serialised(s); ok && kind == Serial && (s.Share >= Dominant || !p.CPU().Full()) &&
 			chain.Factor > worth.Factor {
 			shared := worth.Factor
 			worth = chain
 			// What is done there may also go on elsewhere: it then takes the CPU that it takes.
-			if kind == Serial && shared > 1 {
+			if shared > 1 {
 				worth.Low, worth.High = min(cmp.Or(worth.Low, shared), shared), max(worth.High, worth.Factor)
-			}
-			if most := diagnose.Ceiling(s.Share); kind == Held && worth.Factor > most {
-				worth.Factor, worth.Low, worth.High = most, 0, 0
 			}
 		}
 		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then,

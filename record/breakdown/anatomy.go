@@ -250,7 +250,8 @@ type Link struct {
 	// Stack is that of a wait, as in Part: of the last link, and of others in the target's own
 	// code (nil in older bundles).
 	Stack []code.Frame `json:"stack,omitempty"`
-	// Cut reports that the stack may have lost its outermost frames; Operation is then the one of operations.json that it lies within, the innermost, or 0.
+	// Cut reports that the stack may have lost its outermost frames; Operation is then the one of operations.json that it
+	// lies within, the innermost, or 0.
 	Cut       bool `json:"cut,omitempty"`
 	Operation int  `json:"operation,omitempty"`
 }

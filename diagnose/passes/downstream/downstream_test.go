@@ -456,7 +456,7 @@ func TestChurnOfACache(t *testing.T) {
 		return b.Counter(series.TCPOpens, "dir=out", dials*b.Requests())
 	}
 	found := Expect(t, downstream.Churn, asks(0.4), "http-client-churn at cache.go:41")
-	if len(found) == 1 && (!strings.Contains(found[0].Title, "A client of memcache opens a connection in 2.5 requests") ||
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "A client of memcache opens a connection per 2.5 requests") ||
 		!strings.Contains(found[0].Remedy, "MaxIdleConns, 2 by default")) {
 		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
 	}

@@ -215,7 +215,7 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 	}
 	if rate := p.Load().Rate; rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(g.by)/seconds/rate, diagnose.Count,
-			"%s goroutines stay behind per request", diagnose.Times(float64(g.by)/seconds/rate)))
+			"goroutines left behind per request: %s", diagnose.Times(float64(g.by)/seconds/rate)))
 	}
 	if counted {
 		f.Confidence = findings.High

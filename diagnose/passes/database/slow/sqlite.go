@@ -352,7 +352,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 			took, _ := alone(p, a, part)
 			scans := "reads no table in full"
 			if a.Plan == nil && a.Server == nil {
-				scans = "has no plan that redline read"
+				scans = "redline has no plan of it"
 			}
 			p.Reject("db-slow-query", "the leading statement takes %s per call and %s: %s", diagnose.Span(took), scans,
 				statement.Brief(a.Text))
