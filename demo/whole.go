@@ -16,7 +16,7 @@ import (
 
 // whole compares the first rung with the last, measures the last at a rate, and how fast pgbench reads next to it. What is
 // there from an earlier climb stays.
-func (c *climb) whole(ctx context.Context) error {
+func (c *climb) whole(ctx context.Context) (err error) {
 	rungs := c.result.Rungs
 	if c.result.Whole == nil {
 		a, err := c.variant(rungs[0], 0)
@@ -40,7 +40,6 @@ func (c *climb) whole(ctx context.Context) error {
 		}
 	}
 	if c.result.Pgbench == 0 && c.Requests == 0 && c.Ladder == ladder.Stack {
-		var err error
 		if c.result.Pgbench, err = c.pgbench(ctx); err != nil {
 			return err
 		}

@@ -89,6 +89,7 @@ func (r *run) account(s timebase.Span, used usage.Usage, polled time.Duration, g
 	r.spent.Polled += time.Duration(share * float64(polled-r.polled))
 	if used.DelayKnown && r.used.DelayKnown {
 		r.spent.Delay += time.Duration(share * float64(used.Delay-r.used.Delay))
+		r.spent.Runs += share * float64(used.Runs-r.used.Runs)
 		r.spent.Known = true
 	}
 	if r.spent.Edges == 0 {

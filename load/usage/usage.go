@@ -8,6 +8,8 @@ import "time"
 type Usage struct {
 	CPU   time.Duration // user and system
 	Delay time.Duration // time its threads waited in a kernel run queue; see DelayKnown
-	// DelayKnown is false if the kernel does not report Delay.
+	// Runs is how often its threads were put on a CPU, each time after a wait that Delay includes.
+	Runs int64
+	// DelayKnown is false if the kernel does not report Delay and Runs.
 	DelayKnown bool
 }

@@ -26,13 +26,19 @@ type Meter struct {
 	tasks   string // "/proc/self/task"
 	threads map[int]*thread
 	listed  time.Time
-	delay   time.Duration // of all threads, ended ones included
+	waited  waited // of all threads, ended ones included
 	known   bool
 }
 
 type thread struct {
-	file  *os.File
-	delay time.Duration // at the last reading
+	file   *os.File
+	waited waited // at the last reading
+}
+
+// waited is time in run queues, and how often a thread was put on a CPU after it.
+type waited struct {
+	delay time.Duration
+	runs  int64
 }
 
 // NewMeter returns a meter; Close closes its files.
@@ -57,17 +63,18 @@ func (m *Meter) Read() Usage {
 		// Read at offset 0, which makes the kernel generate it anew; seeking first would be a
 		// second system call.
 		n, err := t.file.ReadAt(line[:], 0)
-		delay, ok := runDelay(line[:n])
+		now, ok := parseWaited(line[:n])
 		if n == 0 && err != nil || !ok { // the thread ended
 			t.file.Close()
 			delete(m.threads, id)
 			continue
 		}
 		m.known = true
-		m.delay += delay - t.delay
-		t.delay = delay
+		m.waited.delay += now.delay - t.waited.delay
+		m.waited.runs += now.runs - t.waited.runs
+		t.waited = now
 	}
-	u.Delay, u.DelayKnown = m.delay, m.known
+	u.Delay, u.Runs, u.DelayKnown = m.waited.delay, m.waited.runs, m.known
 	return u
 }
 
@@ -99,24 +106,13 @@ func (m *Meter) Close() {
 	}
 }
 
-// runDelay parses the second field of a schedstat line.
-func runDelay(line []byte) (time.Duration, bool) {
+// parseWaited parses the second and third field of a schedstat line.
+func parseWaited(line []byte) (w waited, ok bool) {
 	fields := bytes.Fields(line)
-	if len(fields) < 2 {
-		return 0, false
+	if len(fields) < 3 {
+		return w, false
 	}
 	ns, err := strconv.ParseInt(string(fields[1]), 10, 64)
-	return time.Duration(ns), err == nil
-}
-
-// ThreadCPU returns the CPU time that a thread of this process has used, by its
-// own clock: the id of a thread's CPU clock holds the complement of the thread's
-// id above the bits CPUCLOCK_PERTHREAD and CPUCLOCK_SCHED
-// (include/linux/posix-timers.h).
-func ThreadCPU(thread int) (used time.Duration, ok bool) {
-	var ts unix.Timespec
-	if thread == 0 || unix.ClockGettime(int32(^thread<<3|4|2), &ts) != nil {
-		return 0, false
-	}
-	return time.Duration(ts.Nano()), true
+	runs, err2 := strconv.ParseInt(string(fields[2]), 10, 64)
+	return waited{time.Duration(ns), runs}, err == nil && err2 == nil
 }

@@ -112,7 +112,8 @@ type Spent struct {
 	// Polled is the part of CPU in which event loops waited awake for what was due: it would have gone to any work.
 	Polled time.Duration
 	Delay  time.Duration
-	Known  bool    // whether Delay is
+	Runs   float64 // how often threads were put on a CPU, after Delay in all
+	Known  bool    // whether Delay and Runs are
 	Open   float64 // mean established connections
 	// Busy is the largest share of the time, 0 to 1, that one event loop was on CPU; 0 if
 	// unknown.

@@ -26,6 +26,9 @@ const (
 	// which the threads wanted to run would mislead: a generator with little to do wants
 	// to run only for moments.
 	queued = 0.10
+	// readLate is the part of the mean service time by which responses must be read late. Each is read when a thread that waited
+	// gets its turn, so their mean delay is about that of a turn, whatever part of the time such waits take.
+	readLate = 0.05
 )
 
 // warnings are remarks for the reader of the figures.
@@ -81,10 +84,11 @@ func warnQueued(e *Evidence, warn func(format string, args ...any)) {
 		warn("one request in 100 was sent at least %s late because the load generator waited for a CPU that the target or other programs "+
 			"used (%s per second in the kernel's run queue); the tail of the latency includes that delay", notation.Time(tail),
 			notation.Span(1e6*each))
-	} else if e.Spent.Known && each >= 1e3*queued && e.Summary.Service.Mean > 0 {
+	} else if late := float64(e.Spent.Delay) / max(1, e.Spent.Runs); e.Spent.Known && each >= 1e3*queued &&
+		late >= readLate*float64(e.Summary.Service.Mean) {
 		warn("the load generator was short of CPU (its threads waited for one for %s per second, %s of the time in which they were "+
-			"ready to run), so it read responses late: up to %s of the latency shown is the generator's delay (mean %s%s)",
-			notation.Span(1e6*each), notation.Percent(share), notation.Percent(min(1, each/1e3)),
+			"ready to run), so it read responses late: about %s of the latency shown (mean %s%s) is the generator's delay",
+			notation.Span(1e6*each), notation.Percent(share), notation.Span(late),
 			notation.Time(time.Duration(e.Summary.Service.Mean)), p99(e.Summary))
 	}
 }
