@@ -75,7 +75,7 @@ func (s *session) typed(ctx context.Context, a author) (text string, parameters 
 func (s *session) parameters(ctx context.Context, a author) (int, error) {
 	s.Transactions++
 	var e exchange
-	e.run(s, s.planning(a.as()))
+	e.run(s, s.planning(a.as(), a.settings()...))
 	e.add(&pgproto3.Parse{Query: a.text}, &pgproto3.Describe{ObjectType: 'S'})
 	_, err := e.finish(ctx, s)
 	return e.parameters, err
@@ -86,7 +86,7 @@ func (s *session) parameters(ctx context.Context, a author) (int, error) {
 func (s *session) explainPortal(ctx context.Context, a author, explain string, parameters int) ([]byte, error) {
 	s.Transactions++
 	var e exchange
-	e.run(s, s.planning(a.as()))
+	e.run(s, s.planning(a.as(), a.settings()...))
 	e.add(&pgproto3.Parse{Query: explain + server.Marker + " " + a.text},
 		&pgproto3.Bind{DestinationPortal: portal, Parameters: make([][]byte, parameters)})
 	for _, q := range s.assertions(a) {
@@ -121,7 +121,7 @@ func (s *session) assertions(a author) []server.Query {
 // Hazard: EXECUTE resolves names again if a function of the statement was dropped
 // meanwhile. So it must not be used for texts of roles with fewer rights.
 func (s *session) explainPrepared(ctx context.Context, a author, parameters int) (plan []byte, err error) {
-	settings := s.planning(a.as(), [2]string{"plan_cache_mode", "force_generic_plan"})
+	settings := s.planning(a.as(), append(a.settings(), [2]string{"plan_cache_mode", "force_generic_plan"})...)
 	if err := s.AskAfter(ctx, settings, server.Query{SQL: "PREPARE " + preparedName + " AS " + server.Marker + " " + a.text}); err != nil {
 		return nil, err
 	}

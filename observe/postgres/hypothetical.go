@@ -88,7 +88,7 @@ func (s *session) try(ctx context.Context, schema string, a author, create strin
 	}
 	c.Before = before
 	var name string
-	err = s.AskAfter(ctx, s.planning(a.as()), append(s.assertions(a),
+	err = s.AskAfter(ctx, s.planning(a.as(), a.settings()...), append(s.assertions(a),
 		server.Query{SQL: "SELECT " + server.Marker + " indexname FROM " + function("hypopg_create_index") +
 			"($1)", Args: []any{create}, Read: server.One(&name)})...)
 	if err == nil {

@@ -61,8 +61,23 @@ type author struct {
 	user  uint32
 	text  string
 	role  string
+	path  string // the search path with which the role's sessions begin; "" for the server's default
 	basis basis
 	why   string // why there is no basis
+}
+
+// path is the SQL of the search path that is set for a role, with its id as $1 and the database's as $2. SET ROLE does not apply it.
+const path = "(SELECT pg_catalog.substr(c, 13) FROM pg_catalog.pg_db_role_setting r, pg_catalog.unnest(r.setconfig) c " +
+	"WHERE r.setrole OPERATOR(pg_catalog.=) $1 AND (r.setdatabase OPERATOR(pg_catalog.=) 0 OR r.setdatabase OPERATOR(pg_catalog.=) $2) " +
+	"AND c OPERATOR(pg_catalog.~~) 'search_path=%' ORDER BY r.setdatabase DESC LIMIT 1)"
+
+// settings are those of a role's sessions under which its names mean what they mean to it. The role's own session has them; in
+// another, no function can come with the path, because the basis is that there are none.
+func (a author) settings() [][2]string {
+	if a.path == "" || a.basis == own {
+		return nil
+	}
+	return [][2]string{{"search_path", a.path}}
 }
 
 // as is the role to set; none means the session's own.
@@ -162,7 +177,7 @@ func (s *session) findAuthors(ctx context.Context, top []*statement) (map[int64]
 			}
 			bases[a.user] = j
 		}
-		a.role, a.basis, a.why = j.role, j.basis, j.why
+		a.role, a.path, a.basis, a.why = j.role, j.path, j.basis, j.why
 		if before, there := found[a.id]; !there || before.basis == refused && a.basis != refused {
 			found[a.id] = a
 		}
@@ -176,7 +191,7 @@ func (s *session) basisOf(ctx context.Context, user uint32) (author, error) {
 	var session string
 	var isOwn, isSuper, mayBecome bool
 	var bases [3]bool
-	var foreignName, codeName *string
+	var foreignName, codeName, searchPath *string
 	sample := func(of string) string {
 		return "(SELECT p.proname::pg_catalog.text" + of + " ORDER BY p.oid DESC LIMIT 1)"
 	}
@@ -185,10 +200,14 @@ func (s *session) basisOf(ctx context.Context, user uint32) (author, error) {
 			sessionRole + ", " + superuser +
 			", " + s.canBecome(sessionRole, "$1::pg_catalog.oid") + ", " + s.condition(own) + ", " + s.condition(above) +
 			", " + s.condition(become) +
-			", " + sample(s.foreign()) + ", " + sample(code),
-		Args: []any{user},
-		Read: server.One(&a.role, &session, &isOwn, &isSuper, &mayBecome, &bases[0], &bases[1], &bases[2], &foreignName, &codeName),
+			", " + sample(s.foreign()) + ", " + sample(code) + ", " + path,
+		Args: []any{user, s.DB},
+		Read: server.One(&a.role, &session, &isOwn, &isSuper, &mayBecome, &bases[0], &bases[1], &bases[2], &foreignName, &codeName,
+			&searchPath),
 	})
+	if searchPath != nil {
+		a.path = *searchPath
+	}
 	for i, holds := range bases {
 		if holds && a.basis == refused {
 			a.basis = own + basis(i)

@@ -210,6 +210,14 @@ func TestPlansOfOrdinaryRoles(t *testing.T) {
 		!strings.Contains(s.PlanError, `DSN of role "app"`) {
 		t.Errorf("another role for app: %+v", s)
 	}
+	for _, sql := range []string{"CREATE SCHEMA shop", "ALTER TABLE orders SET SCHEMA shop", "GRANT USAGE ON SCHEMA shop TO app",
+		"ALTER ROLE app SET search_path = shop, public"} {
+		exec(t, conn, sql)
+	}
+	app = connectTo(t, appDSN)
+	if s := planOf(server.DSN); !strings.Contains(string(s.Plan), "Seq Scan") {
+		t.Errorf("the superuser for app, which has a search path of its own: %+v", s)
+	}
 	exec(t, conn, "CREATE FUNCTION eval(sql text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN EXECUTE sql; RETURN 1; END'")
 	if s := planOf(server.DSN); s.Plan != nil || !strings.Contains(s.PlanError, `function "eval"`) {
 		t.Errorf("the superuser for app, with code of its own: %+v", s)
