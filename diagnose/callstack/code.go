@@ -116,7 +116,7 @@ func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 		return stack[i], true
 	}
 	for _, f := range stack {
-		if pkg, _ := Split(f.Function); pkg != "" && !Standard(pkg) && !code.Probe(f) {
+		if pkg, _ := Split(f.Function); pkg != "" && pkg != systemCalls && !Standard(pkg) && !code.Probe(f) {
 			return f, true
 		}
 	}
@@ -130,6 +130,9 @@ func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 	}
 	return code.Frame{}, false
 }
+
+// systemCalls wraps system calls, as the standard library's syscall does: whoever calls it has a reason.
+const systemCalls = "golang.org/x/sys/unix"
 
 // Runtime reports whether a function is the runtime's own.
 func Runtime(function string) bool {
