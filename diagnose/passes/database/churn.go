@@ -131,8 +131,8 @@ func andRunning(share float64) string {
 
 // kept is the remedy, for so many sessions opened per request.
 func kept(opened float64) string {
-	const idle = "et SetMaxIdleConns to the value of SetMaxOpenConns (database/sql keeps only 2 idle by default), and ConnMaxLifetime " +
-		"and ConnMaxIdleTime to minutes or more"
+	const idle = "et SetMaxIdleConns to the value of SetMaxOpenConns (database/sql keeps 2 idle by default, and none if it is set to 0 " +
+		"or less), and ConnMaxLifetime and ConnMaxIdleTime to minutes or more"
 	if opened >= eachRequest {
 		return "Open the pool once, at start-up, not for each request. If it is opened once already, s" + idle + "."
 	}
