@@ -51,7 +51,7 @@ func TestPlaceBelowMiddleware(t *testing.T) {
 		{[]string{"log.(*Logger).Output", logged, hop}, "shop/web.logged.func1"},
 		{[]string{"runtime.gopark", "sync.(*Mutex).Lock", hop, logged, hop}, "shop/web.logged.func1"},
 		// A wrapper of system calls is nobody's reason for them.
-		{[]string{"golang.org/x/sys/unix.Fdatasync", "golang.org/x/sys/unix.Fdatasync", "github.com/cockroachdb/pebble/vfs.(*linuxFile).SyncData",
+		{[]string{"golang.org/x/sys/unix.Fdatasync", "github.com/cockroachdb/pebble/vfs.(*linuxFile).SyncData",
 			"github.com/cockroachdb/pebble/record.NewLogWriter.func2"}, "github.com/cockroachdb/pebble/vfs.(*linuxFile).SyncData"},
 		// A driver that wraps another asks for nothing; a value that scans itself is the service's work.
 		{[]string{"syscall.connect", "github.com/lib/pq.Open", "shop/db.(*counted).Open", "database/sql.dsnConnector.Connect",
