@@ -47,15 +47,26 @@ func Folder(dir string) error {
 // Shared says why another user can change the file of info; "" when none can.
 func Shared(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !ok:
+	if !ok {
 		return "has no owner"
-	case st.Uid != 0 && int(st.Uid) != os.Geteuid():
-		return fmt.Sprintf("belongs to user %d", st.Uid)
-	case info.Mode()&fs.ModeSymlink != 0:
+	}
+	return shared(info.Mode(), st.Uid, st.Gid, uint32(os.Geteuid()))
+}
+
+// shared is Shared for a file's mode and ids, and a user. A group with the id of the file's owner is that user's own, as most
+// distributions make one for each; their umask lets it write.
+func shared(mode fs.FileMode, uid, gid, user uint32) string {
+	writable := mode.Perm() & 0o002
+	if gid != uid || uid == 0 {
+		writable = mode.Perm() & 0o022
+	}
+	switch {
+	case uid != 0 && uid != user:
+		return fmt.Sprintf("belongs to user %d", uid)
+	case mode&fs.ModeSymlink != 0:
 		return ""
-	case info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0:
-		return fmt.Sprintf("can be written by others (%v)", info.Mode())
+	case writable != 0 && mode&fs.ModeSticky == 0:
+		return fmt.Sprintf("can be written by others (%v)", mode)
 	}
 	return ""
 }
