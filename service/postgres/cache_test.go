@@ -1,10 +1,10 @@
 package postgres
 
 import (
-	"errors"
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
