@@ -36,15 +36,7 @@ func TestOperationsLabelWaits(t *testing.T) {
 		trace.Log(ctx, operation.Log, "b 2 99999999 2")
 		trace.Log(ctx, operation.Log, "b 1 8 "+strings.Repeat("9", 100))
 	}, nil)
-	a, _ := v.dissect(v.capture(func() {
-		closedLoop(t, 1, 20, func(c *http.Client, _ int) error {
-			resp, err := c.Get(v.url())
-			if err == nil {
-				err = resp.Body.Close()
-			}
-			return err
-		})
-	}))
+	a, _ := v.dissect(v.capture(twenty(t, v.url())))
 	times := map[int]float64{}
 	for _, p := range a.All {
 		if p.State == breakdown.StateSleep {
@@ -99,15 +91,7 @@ func TestCutWaitsKeepTheirOperation(t *testing.T) {
 		}()
 		<-done
 	}, nil)
-	a, _ := v.dissect(v.capture(func() {
-		closedLoop(t, 1, 20, func(c *http.Client, _ int) error {
-			resp, err := c.Get(v.url())
-			if err == nil {
-				err = resp.Body.Close()
-			}
-			return err
-		})
-	}))
+	a, _ := v.dissect(v.capture(twenty(t, v.url())))
 	type within struct {
 		cut       bool
 		operation int
@@ -123,5 +107,18 @@ func TestCutWaitsKeepTheirOperation(t *testing.T) {
 	want := map[within]float64{{true, 7}: 1, {true, 9}: 1, {false, 0}: 1}
 	if !maps.Equal(times, want) {
 		t.Errorf("sleeps per request: %v, want %v", times, want)
+	}
+}
+
+// twenty returns what requests an address twenty times, one after another.
+func twenty(t *testing.T, address string) func() {
+	return func() {
+		closedLoop(t, 1, 20, func(c *http.Client, _ int) error {
+			resp, err := c.Get(address)
+			if err == nil {
+				err = resp.Body.Close()
+			}
+			return err
+		})
 	}
 }
