@@ -22,9 +22,8 @@ var cause = diagnose.Cause{
 		"table of at least 1,000 rows in full to return at most an eighth of them, or it takes at least 5 ms per call. Statements " +
 		"that read the same table for the same column count together. Without that build, the finding names the function below which " +
 		"SQLite takes at least 15 % of the service's CPU.\n" +
-		"- Statements that no request runs (another program's on the same database, or a background task's) cost requests no " +
-		"time of their own, so they are reported only for the CPU that they use. redline can tell which ones these are if its " +
-		"build counts the service's statements.\n" +
+		"- Statements that no request runs (another program's on the same database, or a background task's) take no request " +
+		"time, so only the CPU that they use counts. redline can distinguish them if its build counts the service's statements.\n" +
 		"- redline's build also counts the caller; otherwise redline infers it from waits, and the finding says so.",
 	Remedy: "Create the index that its filter and order need. If it exists, find out why it is not used (the operator class " +
 		"that LIKE needs, a function or cast on the column, a missing first column, old statistics). statements.json has the " +
