@@ -24,6 +24,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/service/compiler"
+	"github.com/redline-go/redline/service/syntax"
 )
 
 // Explain returns the hot lines of a record with the compiler's remarks, and the lines that call others
@@ -43,10 +44,10 @@ func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns
 		return out, err
 	}
 	files := sources{listed, rec.Run.Target.MainPkg}
-	out.Loops, out.Relays = files.those(calls, compiler.InLoop), files.relays(diagnose.Askers(rec))
-	out.Loops = union(out.Loops, files.those(busy, compiler.Iterates))
-	out.Generated = files.those(calls, compiler.Generated)
-	out.Searches, out.Filters = files.those(busy, compiler.Searches), files.those(busy, compiler.Filters)
+	out.Loops, out.Relays = files.those(calls, syntax.InLoop), files.relays(diagnose.Askers(rec))
+	out.Loops = union(out.Loops, files.those(busy, syntax.Iterates))
+	out.Generated = files.those(calls, syntax.Generated)
+	out.Searches, out.Filters = files.those(busy, syntax.Searches), files.those(busy, syntax.Filters)
 	out.Logged = files.logged(touched)
 	out.Collector = files.calls("debug", "SetGCPercent")
 	if len(out.Lines) == 0 {
@@ -155,7 +156,7 @@ var inlineCost = regexp.MustCompile(`cost (\d+) exceeds budget`)
 // notInlined returns why the function around a line is not inlined, if it could
 // be made inlinable.
 func notInlined(f compiler.File, line int) (code.Remark, bool) {
-	decl, err := compiler.Enclosing(f.Path, line)
+	decl, err := syntax.Enclosing(f.Path, line)
 	if err != nil {
 		return code.Remark{}, false
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/service/compiler"
+	"github.com/redline-go/redline/service/syntax"
 )
 
 // sources are the service's packages whose files are at hand.
@@ -56,7 +57,7 @@ func (s sources) those(lines []code.Frame, is func(file string, line int) (bool,
 
 // logged returns the lines that compute what a logger is given.
 func (s sources) logged(lines []code.Frame) (in []code.Frame) {
-	read := map[string][]compiler.Span{}
+	read := map[string][]syntax.Span{}
 	for _, f := range lines {
 		name, ok := s.file(f)
 		if !ok {
@@ -64,10 +65,10 @@ func (s sources) logged(lines []code.Frame) (in []code.Frame) {
 		}
 		spans, known := read[name]
 		if !known {
-			spans, _ = compiler.Logged(name) // what does not parse logs nothing
+			spans, _ = syntax.Logged(name) // what does not parse logs nothing
 			read[name] = spans
 		}
-		if slices.ContainsFunc(spans, func(s compiler.Span) bool { return s.Has(f.Line) }) {
+		if slices.ContainsFunc(spans, func(s syntax.Span) bool { return s.Has(f.Line) }) {
 			in = append(in, f)
 		}
 	}
@@ -92,7 +93,7 @@ func (s sources) calls(pkg, function string) (lines []code.Frame) {
 			if content, err := os.ReadFile(file); err != nil || !bytes.Contains(content, []byte(function)) {
 				continue // parsing all would take a second
 			}
-			called, _ := compiler.Calls(file, pkg, function) // what does not parse calls nothing
+			called, _ := syntax.Calls(file, pkg, function) // what does not parse calls nothing
 			for _, c := range called {
 				lines = append(lines, code.Frame{Function: name + "." + c.In, File: file, Line: c.Line})
 			}
@@ -124,14 +125,14 @@ func (s sources) passesOn(a diagnose.AskingFrame, call bool) bool {
 	if !ok {
 		return false
 	}
-	sends := compiler.SendsMapped
+	sends := syntax.SendsMapped
 	switch {
 	case call:
-		sends = compiler.SendsRequest
+		sends = syntax.SendsRequest
 	case a.Text:
-		sends = compiler.SendsText
+		sends = syntax.SendsText
 	}
-	relay, err := compiler.Relays(name, a.Frame.Line, sends)
+	relay, err := syntax.Relays(name, a.Frame.Line, sends)
 	return err == nil && relay
 }
 

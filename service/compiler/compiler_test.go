@@ -164,22 +164,6 @@ func TestBuildFlags(t *testing.T) {
 	}
 }
 
-func TestEnclosing(t *testing.T) {
-	file := filepath.Join(module(t), "store", "store.go")
-	for line, want := range map[int]compiler.Function{
-		13: {Name: "Sum", Line: 11, Column: 6},
-		19: {Name: "function literal", Line: 19, Column: 8},
-		20: {Name: "Guard", Line: 18, Column: 6},
-	} {
-		if got, err := compiler.Enclosing(file, line); err != nil || got != want {
-			t.Errorf("line %d is in %+v (%v), want %+v", line, got, err, want)
-		}
-	}
-	if f, err := compiler.Enclosing(file, 3); err == nil {
-		t.Errorf("a type's line is in function %+v", f)
-	}
-}
-
 func TestReadRefuses(t *testing.T) {
 	const header = `{"version":0,"package":"main","file":"/x.go"}` + "\n"
 	for name, text := range map[string]string{

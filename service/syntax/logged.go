@@ -1,10 +1,7 @@
-package compiler
+package syntax
 
 import (
-	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,10 +24,9 @@ var record = regexp.MustCompile(
 // them before the call, whether or not the logger's level drops the record. The source has no types, so the name of what is called
 // decides: log, logger, or one that ends in Log or Logger.
 func Logged(file string) ([]Span, error) {
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	set, tree, err := parse(file)
 	if err != nil {
-		return nil, fmt.Errorf("parse %s: %w", file, err)
+		return nil, err
 	}
 	var spans []Span
 	ast.Inspect(tree, func(n ast.Node) bool {

@@ -1,9 +1,7 @@
-package compiler
+package syntax
 
 import (
-	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"slices"
 	"strings"
@@ -22,10 +20,9 @@ func Filters(file string, line int) (bool, error) { return decides(file, line, a
 type wants func(list []ast.Stmt, element func(string) bool) bool
 
 func decides(file string, line int, wanted wants) (bool, error) {
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	set, tree, err := parse(file)
 	if err != nil {
-		return false, fmt.Errorf("parse %s: %w", file, err)
+		return false, err
 	}
 	covers := func(n ast.Node) bool {
 		return set.Position(n.Pos()).Line <= line && line <= set.Position(n.End()).Line

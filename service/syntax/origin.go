@@ -1,4 +1,4 @@
-package compiler
+package syntax
 
 import (
 	"go/ast"

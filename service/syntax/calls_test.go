@@ -1,4 +1,4 @@
-package compiler_test
+package syntax_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redline-go/redline/service/compiler"
+	"github.com/redline-go/redline/service/syntax"
 )
 
 // TestCalls: calls of one function, by the functions around them as stacks name them. Other packages' and methods of its name do not count.
@@ -24,12 +24,12 @@ func (s server) stop() { debug.SetGCPercent(100) }
 	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err := compiler.Calls(file, "debug", "SetGCPercent")
-	want := []compiler.CallSite{{"init", 2}, {"main", 4}, {"(*server).start", 7}, {"server.stop", 8}}
+	got, err := syntax.Calls(file, "debug", "SetGCPercent")
+	want := []syntax.CallSite{{"init", 2}, {"main", 4}, {"(*server).start", 7}, {"server.stop", 8}}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	if _, err := compiler.Calls(file+"x", "debug", "SetGCPercent"); err == nil {
+	if _, err := syntax.Calls(file+"x", "debug", "SetGCPercent"); err == nil {
 		t.Error("a missing file is no error")
 	}
 }

@@ -1,4 +1,4 @@
-package compiler_test
+package syntax_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/service/compiler"
+	"github.com/redline-go/redline/service/syntax"
 )
 
 const logging = `package p
@@ -39,7 +39,7 @@ func TestLogged(t *testing.T) {
 	if err := os.WriteFile(file, []byte(logging), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	spans, err := compiler.Logged(file)
+	spans, err := syntax.Logged(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestLogged(t *testing.T) {
 			t.Errorf("line %d: %v, want %s: %s", i+1, in, want, line)
 		}
 	}
-	if _, err := compiler.Logged(filepath.Join(t.TempDir(), "none.go")); err == nil {
+	if _, err := syntax.Logged(filepath.Join(t.TempDir(), "none.go")); err == nil {
 		t.Error("a file that does not exist computes nothing")
 	}
 }

@@ -1,10 +1,7 @@
-package compiler
+package syntax
 
 import (
-	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"slices"
 )
 
@@ -26,10 +23,9 @@ const (
 // function's own. Whoever states a path of its own, or calls in a loop, asks for the answer. Nor does a method state
 // anything that only calls the one of its own name on a field of its receiver, as decorators do.
 func Relays(file string, line int, sends Sends) (bool, error) {
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution|parser.ParseComments)
+	set, tree, err := parse(file)
 	if err != nil {
-		return false, fmt.Errorf("parse %s: %w", file, err)
+		return false, err
 	}
 	covers := func(n ast.Node) bool {
 		return set.Position(n.Pos()).Line <= line && line <= set.Position(n.End()).Line

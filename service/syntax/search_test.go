@@ -1,4 +1,4 @@
-package compiler_test
+package syntax_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/service/compiler"
+	"github.com/redline-go/redline/service/syntax"
 )
 
 const searching = `package p
@@ -179,14 +179,14 @@ func TestSearches(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if got, err := compiler.Searches(file, i+1); err != nil || got != strings.HasPrefix(mark, "yes") {
+		if got, err := syntax.Searches(file, i+1); err != nil || got != strings.HasPrefix(mark, "yes") {
 			t.Errorf("line %d, %s: searches %v, %v", i+1, strings.TrimSpace(line), got, err)
 		}
-		if got, err := compiler.Filters(file, i+1); err != nil || got != strings.HasPrefix(mark, "filters") {
+		if got, err := syntax.Filters(file, i+1); err != nil || got != strings.HasPrefix(mark, "filters") {
 			t.Errorf("line %d, %s: filters %v, %v", i+1, strings.TrimSpace(line), got, err)
 		}
 	}
-	if _, err := compiler.Searches(file+"x", 1); err == nil {
+	if _, err := syntax.Searches(file+"x", 1); err == nil {
 		t.Error("a missing file is no error")
 	}
 }

@@ -1,4 +1,4 @@
-package compiler
+package syntax
 
 import (
 	"fmt"
@@ -24,10 +24,9 @@ func InLoop(file string, line int) (bool, error) { return inLoop(file, line, tru
 func Iterates(file string, line int) (bool, error) { return inLoop(file, line, false) }
 
 func inLoop(file string, line int, endless bool) (bool, error) {
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	set, tree, err := parse(file)
 	if err != nil {
-		return false, fmt.Errorf("parse %s: %w", file, err)
+		return false, err
 	}
 	at := func(p token.Pos) int { return set.Position(p).Line }
 	in := false

@@ -1,4 +1,4 @@
-package compiler_test
+package syntax_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/service/compiler"
+	"github.com/redline-go/redline/service/syntax"
 )
 
 // TestRelays: the lines marked "given" pass on what their function was given, those marked "own" do not. The
@@ -26,8 +26,8 @@ func relays(t *testing.T, file string, least int) {
 	seen := 0
 	for i, line := range strings.Split(string(content), "\n") {
 		_, mark, ok := strings.Cut(line, "// ")
-		sends := compiler.SendsText
-		for prefix, kind := range map[string]compiler.Sends{"mapped: ": compiler.SendsMapped, "request: ": compiler.SendsRequest} {
+		sends := syntax.SendsText
+		for prefix, kind := range map[string]syntax.Sends{"mapped: ": syntax.SendsMapped, "request: ": syntax.SendsRequest} {
 			if rest, is := strings.CutPrefix(mark, prefix); is {
 				mark, sends = rest, kind
 			}
@@ -36,7 +36,7 @@ func relays(t *testing.T, file string, least int) {
 			continue
 		}
 		seen++
-		got, err := compiler.Relays(file, i+1, sends)
+		got, err := syntax.Relays(file, i+1, sends)
 		if err != nil || got != strings.HasPrefix(mark, "given") {
 			t.Errorf("line %d, %s: relays %v, %v", i+1, strings.TrimSpace(line), got, err)
 		}
@@ -44,10 +44,10 @@ func relays(t *testing.T, file string, least int) {
 	if seen < least {
 		t.Errorf("%d lines are marked, want at least %d", seen, least)
 	}
-	if got, err := compiler.Relays(file, 1, compiler.SendsText); got || err != nil {
+	if got, err := syntax.Relays(file, 1, syntax.SendsText); got || err != nil {
 		t.Errorf("a line outside of functions: %v, %v", got, err)
 	}
-	if _, err := compiler.Relays(file+"x", 1, compiler.SendsText); err == nil {
+	if _, err := syntax.Relays(file+"x", 1, syntax.SendsText); err == nil {
 		t.Error("a missing file is no error")
 	}
 }
@@ -68,12 +68,12 @@ func FuzzRelays(f *testing.F) {
 		if err := os.WriteFile(file, []byte("package p\n"+source), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		for sends := compiler.SendsText; sends <= compiler.SendsRequest; sends++ {
-			if _, err := compiler.Relays(file, line, sends); err != nil {
+		for sends := syntax.SendsText; sends <= syntax.SendsRequest; sends++ {
+			if _, err := syntax.Relays(file, line, sends); err != nil {
 				return // it does not parse
 			}
 		}
-		if _, err := compiler.Searches(file, line); err != nil {
+		if _, err := syntax.Searches(file, line); err != nil {
 			t.Error(err)
 		}
 	})

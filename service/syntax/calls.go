@@ -1,10 +1,7 @@
-package compiler
+package syntax
 
 import (
-	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 )
 
 // CallSite is a call of a package's function in a source file.
@@ -15,10 +12,9 @@ type CallSite struct {
 
 // Calls returns the calls of a function by its usual name, such as debug.SetGCPercent, in the order of their lines.
 func Calls(file, pkg, function string) ([]CallSite, error) {
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	set, tree, err := parse(file)
 	if err != nil {
-		return nil, fmt.Errorf("parse %s: %w", file, err)
+		return nil, err
 	}
 	var calls []CallSite
 	for _, d := range tree.Decls {
