@@ -107,8 +107,8 @@ func (p *Pass) noRequests(reason string) string {
 		return fmt.Sprintf("%s of execution trace hold no request, only %s that a handler took over",
 			Span(float64(a.Traced)), Counted(float64(a.Hijacked), "connection", "connections"))
 	}
-	return fmt.Sprintf("%s of execution trace hold no request of a server that redline knows (net/http, HTTP/2, gRPC, fasthttp): "+
-		"send more requests, run for longer, or mark requests with the probe", Span(float64(a.Traced)))
+	return fmt.Sprintf("%s of execution trace hold no request of a server that redline knows (net/http, HTTP/2, gRPC, fasthttp; Hertz if "+
+		"redline builds it): send more requests, run for longer, or mark requests with the probe", Span(float64(a.Traced)))
 }
 
 // inapplicable reports whether a cause needs no data to be excluded: a service without a database has none of a

@@ -1,7 +1,7 @@
 // Package instrument puts hooks into the packages through which a service talks to
 // its databases and to other services, while redline builds it: database/sql, pgx and
-// its pool, net/http's transport, gRPC's client, go-redis; and into net/http's server, which
-// marks the requests that redline sampled. With them each operation is
+// its pool, net/http's transport, gRPC's client, go-redis; and into net/http's server and
+// Hertz's router, which mark requests. With them each operation is
 // known with its call site, its duration, its rows, its wait for a connection; without
 // them redline has to infer which statement a wait belongs to, and has been wrong.
 //

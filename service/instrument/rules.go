@@ -16,6 +16,8 @@ var rules = map[string]rule{
 	"github.com/jackc/pgx/v4/pgxpool": pgxpoolRule,
 	"github.com/redis/go-redis/v8":    redisRule,
 	"github.com/go-redis/redis/v8":    redisRule,
+
+	"github.com/cloudwego/hertz/pkg/route": hertzRule,
 }
 
 // sqlRule is database/sql, and so all of its drivers. The text of a statement is known
@@ -253,7 +255,7 @@ const poolMade = `
 // one with the task's context, because the server removes the files of a form only from its own request. A test compares
 // names and bound with the probe's.
 var httpRule = rule{
-	name: "http", imports: []string{"context", "runtime/trace"}, identifies: true, extra: `
+	name: "http", imports: []string{"context", "runtime/trace"}, identifies: true, extra: taskExtra + `
 func redlineMarked(r *Request) *trace.Task {
 	if !trace.IsEnabled() {
 		return nil
@@ -262,18 +264,7 @@ func redlineMarked(r *Request) *trace.Task {
 	if id == "" {
 		return nil
 	}
-	if len(id) > 64 {
-		id = id[:64]
-	}
-	clean := []byte(id)
-	for i, c := range clean {
-		if c <= ' ' || c >= 0x7f {
-			clean[i] = '_'
-		}
-	}
-	ctx, task := trace.NewTask(context.Background(), "redline.request")
-	trace.Log(ctx, "id", string(clean))
-	return task
+	return redlineTask(id)
 }
 
 func redlineRequest(r *Request) (op uint64, start int64) {

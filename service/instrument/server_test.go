@@ -87,7 +87,17 @@ func TestServerMarksRequests(t *testing.T) {
 	if len(lines) != 3 || lines[0] != "0" || lines[1] != "0" {
 		t.Fatalf("allocations without a trace and without a header: %q", lines[:min(len(lines), 2)])
 	}
-	recorded, err := base64.StdEncoding.DecodeString(lines[2])
+	ids, endless := tasks(t, lines[2])
+	long := strings.Repeat("9", 64)
+	if want := []string{"7.2", "8.1", long, "9___1", "7.2", "8.1", long, "9___1"}; !slices.Equal(ids, want) || endless > 0 {
+		t.Errorf("marked %q, want %q; %d have no end", ids, want, endless)
+	}
+}
+
+// tasks returns the ids of the requests that a printed trace marks on the goroutine that began them, and how many of them have no end.
+func tasks(t *testing.T, printed string) (ids []string, endless int) {
+	t.Helper()
+	recorded, err := base64.StdEncoding.DecodeString(printed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +105,6 @@ func TestServerMarksRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
 	open := map[trace.TaskID]trace.GoID{}
 	for {
 		e, err := events.ReadEvent()
@@ -108,11 +117,11 @@ func TestServerMarksRequests(t *testing.T) {
 		switch e.Kind() {
 		case trace.EventTaskBegin:
 			if e.Task().Type == request.TaskType {
-				open[e.Task().ID] = e.Goroutine()
+				open[e.Task().ID], ids = e.Goroutine(), append(ids, "")
 			}
 		case trace.EventLog:
 			if on, ok := open[e.Log().Task]; ok && e.Log().Category == request.Category && on == e.Goroutine() {
-				ids = append(ids, e.Log().Message)
+				ids[len(ids)-1] = e.Log().Message
 			}
 		case trace.EventTaskEnd:
 			if open[e.Task().ID] == e.Goroutine() {
@@ -120,8 +129,59 @@ func TestServerMarksRequests(t *testing.T) {
 			}
 		}
 	}
-	long := strings.Repeat("9", 64)
-	if want := []string{"7.2", "8.1", long, "9___1", "7.2", "8.1", long, "9___1"}; !slices.Equal(ids, want) || len(open) > 0 {
-		t.Errorf("marked %q, want %q; %d have no end", ids, want, len(open))
+	return ids, len(open)
+}
+
+// hertz passes three requests to a router while an execution trace runs, the last to a handler that panics, and prints the trace.
+const hertz = `package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"runtime/trace"
+
+	"github.com/cloudwego/hertz/pkg/app"
+	"github.com/cloudwego/hertz/pkg/common/config"
+	"github.com/cloudwego/hertz/pkg/route"
+)
+
+func main() {
+	engine := route.NewEngine(config.NewOptions(nil))
+	engine.GET("/", func(context.Context, *app.RequestContext) {})
+	engine.GET("/cut", func(context.Context, *app.RequestContext) { panic("cut") })
+	ask := func(path, id string) {
+		defer func() { recover() }()
+		c := engine.NewContext()
+		c.Request.SetRequestURI("http://shop" + path)
+		if id != "" {
+			c.Request.Header.Set("x-redline-request", id)
+		}
+		engine.ServeHTTP(context.Background(), c)
+	}
+	ask("/", "1.1")
+	var recorded bytes.Buffer
+	if err := trace.Start(&recorded); err != nil {
+		panic(err)
+	}
+	ask("/", "2.1")
+	ask("/", "")
+	ask("/cut", "3.1")
+	trace.Stop()
+	fmt.Println(base64.StdEncoding.EncodeToString(recorded.Bytes()))
+}
+`
+
+// TestHertzMarksRequests does the same with Hertz, all of whose requests are marked while a trace runs.
+func TestHertzMarksRequests(t *testing.T) {
+	dir := written(t, map[string]string{
+		"go.mod":  "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/cloudwego/hertz v0.10.4\n",
+		"main.go": hertz,
+	})
+	printed := strings.Fields(build(t, dir, setupModules(t, dir, "github.com/cloudwego/hertz/pkg/route"))) // Hertz's log comes first
+	ids, endless := tasks(t, printed[len(printed)-1])
+	if want := []string{"2.1", "", "3.1"}; !slices.Equal(ids, want) || endless > 0 {
+		t.Errorf("marked %q, want %q; %d have no end", ids, want, endless)
 	}
 }

@@ -146,7 +146,8 @@ var Connections = diagnose.Analyzer{
 			"rate is the number of connections divided by the latency, whatever the service could do.",
 		Knows: "A closed loop leaves more than half of the host's CPUs idle, and more than half of those the service may use, and " +
 			"redline found no cause that limits the service. If waits in the service matter, they are reported instead; an " +
-			"incomplete run without a trace is not judged. It concerns the scenario, so it ranks last; confidence is low, " +
+			"incomplete run without a trace is not judged. Without a trace of requests it claims no gain, because nothing shows whether " +
+			"more of them would be served at a time. It concerns the scenario, so it ranks last; confidence is low, " +
 			"because a service that is slow on purpose looks the same.",
 		Remedy: "Use more connections, or an open loop at the desired rate.",
 		Example: diagnose.Example{
@@ -193,9 +194,17 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 		Remedy: "Load with more connections (-c), or at a rate (--rate), to find what limits the service.",
 	}
-	if mean := p.Waits().MeanNS(); mean > 0 && mean < (1-outside)*load.Service {
+	switch mean := p.Waits().MeanNS(); {
+	case mean > 0 && mean < (1-outside)*load.Service:
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, mean, diagnose.Nanosec,
 			"the service itself takes %s of the %s", diagnose.Span(mean), diagnose.Span(load.Service)))
+	case !(mean > 0) && load.Service > load.Think:
+		// Whether more connections would be served at the same time depends on what the requests wait for, which nothing shows.
+		f.GainCeiling = 1
+		f.Title = fmt.Sprintf("Requests take %s while the service is idle, and nothing shows what they wait for",
+			diagnose.Span(load.Service))
+		f.Remedy = "Load with more connections (-c): if the rate rises with them, there were too few; if only the latency does, the " +
+			"service is the limit. Execution traces (--build, or --pprof) show what requests wait for."
 	}
 	return []diagnose.Finding{f}, nil
 }

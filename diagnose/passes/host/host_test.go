@@ -44,7 +44,16 @@ func TestConnections(t *testing.T) {
 	Expect(t, host.Connections, few().CPU(2, 1.6, 1, 0.3, -1))
 	Expect(t, host.Connections, few().Rate(200))
 	Expect(t, host.Connections, Healthy())
-	Expect(t, host.Connections, few(), "generator-limited")
+	// Nothing shows what requests wait for, so nothing promises that more of them are served at a time.
+	for _, blind := range []bool{false, true} {
+		from := few()
+		if !blind {
+			from = from.Wait(breakdown.StateRunning, ms, 1)
+		}
+		if f := Expect(t, host.Connections, from, "generator-limited")[0]; (f.GainCeiling == 1) != blind {
+			t.Errorf("blind %v: %q claims %.2fx", blind, f.Title, f.GainCeiling)
+		}
+	}
 	ExpectUnjudged(t, host.Connections, few().Aborted(), "generator-limited")
 	Expect(t, host.Connections, few().Aborted().Wait(breakdown.StateRunning, ms, 1), "generator-limited")
 }
