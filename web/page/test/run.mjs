@@ -27,11 +27,9 @@ export default async (open, url, shots) => {
     });
   }
   await page.evaluate(() => scrollTo(0, 0));
-  // The first assessment finds something, finds nothing, or says why it was put off.
-  await page.waitForFunction(() => {
-    const text = document.querySelector("#findings")?.textContent ?? "";
-    return /Based on the first|Not judged now/.test(text);
-  });
+  // An assessment finds something, or says why it was put off. The first may come before a trace does, and find nothing.
+  await page.waitForFunction(() => document.querySelector("#findings .finding h3")
+    || /Not judged now/.test(document.querySelector("#findings")?.textContent ?? ""));
   seen.soFar = await page.textContent("#findings .note");
   seen.findings = await page.$$eval("#findings .finding h3", (all) => all.map((e) => e.textContent));
   await page.fill("#mark-text", "deploy <b>");
