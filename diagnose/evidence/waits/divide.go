@@ -260,11 +260,8 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	var pieces []piece
 	left, times := whole.part.NS, whole.part.Times
 	for _, c := range whole.part.Behind {
-		kind, end := d.p.Stacks.Root(c), len(c.Links)-1
-		if i, lock := d.p.Locked(c); lock != "" && !whole.kind.Call() {
-			kind, end = lock, i
-		}
-		if kind == callstack.OtherWait || !only(kind) || whole.kind.Call() && !d.clients(c) {
+		kind, end, ok := d.as(whole, only, c)
+		if !ok {
 			continue
 		}
 		ns := min(left, int64(scale*float64(c.NS)))
@@ -298,6 +295,27 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 		pieces = append(pieces, whole)
 	}
 	return pieces
+}
+
+// as returns the wait that a chain is named as in place of the whole one, and its link; ok is false if it is not.
+func (d *divider) as(whole piece, only func(callstack.Wait) bool, c breakdown.Chain) (kind callstack.Wait, end int, ok bool) {
+	kind, end = d.p.Stacks.Root(c), len(c.Links)-1
+	if i, lock := d.p.Locked(c); lock != "" && !whole.kind.Call() {
+		kind, end = lock, i
+	}
+	return kind, end, kind != callstack.OtherWait && only(kind) && (!whole.kind.Call() || d.clients(c))
+}
+
+// named returns which of a part's chains are divided so that what their ends wait for is a site itself.
+func (d *divider) named(part breakdown.Part) func(breakdown.Chain) bool {
+	whole, only := d.whole(part)
+	return func(c breakdown.Chain) bool {
+		if only == nil {
+			return false
+		}
+		_, end, ok := d.as(whole, only, c)
+		return ok && end == len(c.Links)-1
+	}
 }
 
 // Locked returns the first link of a chain that waits for a lock, and its kind; "" without one. What is

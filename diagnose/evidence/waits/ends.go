@@ -7,15 +7,23 @@ import (
 )
 
 // Ends returns one site of a kind for each place at which chains behind waits end, in the order in which they are found: what
-// requests wait for through goroutines or through each other. place returns where a chain ends, and false for chains that do not
-// count. A site's Part is that of the first wait.
+// requests wait for through goroutines or through each other. Those that work for the request alone are left out, because the
+// ends of their chains are sites of the table. place returns where a chain ends, and false for chains that do not count. A site's
+// Part is that of the first wait.
 func (p *Requests) Ends(kind callstack.Wait, place func(breakdown.Chain) (code.Frame, bool)) (sites []Site) {
 	at := map[code.Frame]int{}
 	add := func(parts []breakdown.Part, sum func(*Site, breakdown.Chain, breakdown.Part)) {
 		for _, part := range parts {
+			var named func(breakdown.Chain) bool
 			for _, chain := range part.Behind {
 				end, ok := place(chain)
 				if !ok {
+					continue
+				}
+				if named == nil {
+					named = p.Waits().by.named(part)
+				}
+				if named(chain) {
 					continue
 				}
 				i, known := at[end]
