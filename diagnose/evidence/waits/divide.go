@@ -68,12 +68,13 @@ func newDivider(p *Requests) *divider {
 	}
 	for _, part := range a.All {
 		key := d.key(part)
-		sum := all[key]
-		if part.NS > sum.NS {
-			part.NS, part.Times, sum = part.NS+sum.NS, part.Times+sum.Times, part
-		} else {
-			sum.NS, sum.Times = sum.NS+part.NS, sum.Times+part.Times
+		sum, known := all[key]
+		if !known {
+			all[key] = part // parts come longest first, and the longest one's waker stands for all
+			continue
 		}
+		// What was followed is compared with the time, so it is summed, too.
+		sum.NS, sum.Times, sum.Behind = sum.NS+part.NS, sum.Times+part.Times, slices.Concat(sum.Behind, part.Behind)
 		all[key] = sum
 	}
 	for key, part := range all {
