@@ -167,6 +167,9 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 		case e.By == ByWorker && d.announced(part):
 			whole.kind = callstack.EventWait
 			return whole, nil
+		case e.By == ByWorker && d.answered(part):
+			whole.kind = callstack.RPCWait
+			return whole, nil
 		case e.By == ByWorker && !d.queues[d.key(part)]:
 		case e.By == ByWorker && d.timed(part):
 		default:
@@ -204,6 +207,24 @@ func (d *divider) timed(part breakdown.Part) bool {
 		}
 	}
 	return timed*2 > followed && float64(followed) >= followedMost*float64(part.NS)
+}
+
+// answered reports whether workers that run none of the user's code mostly wait for the network while requests wait for them: they
+// read the answers to calls of a client that no rule knows, such as net/rpc's, for all that wait.
+func (d *divider) answered(part breakdown.Part) bool {
+	var followed, reads int64
+	for _, c := range part.Behind {
+		followed += c.NS
+		if d.p.Stacks.Root(c) == callstack.NetworkWait && !slices.ContainsFunc(c.Links, d.users) {
+			reads += c.NS
+		}
+	}
+	return 2*reads > followed && float64(followed) >= followedMost*float64(part.NS)
+}
+
+// users reports whether a goroutine serves requests or is in the user's code.
+func (d *divider) users(l breakdown.Link) bool {
+	return l.Request || d.p.Stacks.Innermost(l.Stack) >= 0 || d.p.Stacks.User(code.Frame{Function: l.Goroutine})
 }
 
 // elsewhere reports whether a wait is for something outside the process's own

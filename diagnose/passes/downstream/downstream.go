@@ -205,8 +205,8 @@ func attempts(p *diagnose.Pass, s waits.Site) (n float64) {
 	return n
 }
 
-// client names the client on a stack by its outermost function, "network" for a
-// plain socket, and the user's function that calls it, "" if none does.
+// client names the client on a stack by its outermost function, "network" where none is known, and the user's function that calls it, ""
+// if none does.
 func client(p *diagnose.Pass, stack []code.Frame) (name, caller string) {
 	for i := len(stack) - 1; i >= 0; i-- {
 		if p.Stacks.Role(stack[i].Function).Has(callstack.HTTPClient | callstack.RPCClient | callstack.SocketIO) {
@@ -215,6 +215,10 @@ func client(p *diagnose.Pass, stack []code.Frame) (name, caller string) {
 			}
 			return callstack.Short(stack[i].Function), caller
 		}
+	}
+	// A client that no rule knows.
+	if i := p.Stacks.Innermost(stack); i > 0 && !callstack.Runtime(stack[i-1].Function) {
+		return callstack.Short(stack[i-1].Function), ""
 	}
 	return "network", ""
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // alone returns the goroutine that a site's requests wait for, if there is only one
@@ -53,6 +54,9 @@ func byServer(p *diagnose.Pass, sites []waits.Site) []waits.Site {
 // function for that to be the place to change.
 const leastWork = 0.3
 
+// mostlyReads is the part of a wait in which a goroutine must wait for the network for it to be perhaps one that reads responses for all.
+const mostlyReads = 0.5
+
 // servesAlone makes the finding of one goroutine that serves all requests. The
 // function below it that does the work is the one to change. Its bound is the
 // utilisation law, U = X·S: a goroutine with service time S completes at most 1/S
@@ -84,8 +88,16 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 		f.Where.Detail = fmt.Sprintf("requests wait in %s (%s) for %s", callstack.Short(s.Place.Function), diagnose.At(s.Place), who)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "%s spends %s", who, does))
 		f.Remedy = cheaper + " " + f.Remedy
-	} else if text, _, share := p.Meanwhile(s); text != "" {
+	} else if text, kind, share := p.Meanwhile(s); text != "" {
 		f.Title += ", which " + text
+		if kind == callstack.NetworkWait && share >= mostlyReads {
+			if f.Confidence == findings.High {
+				f.Confidence = findings.Medium // whether it asks for one answer at a time is not seen
+			}
+			f.Remedy = fmt.Sprintf("If %s sends a request and waits for its response before it sends the next, let several goroutines do "+
+				"that, or send several at once. If it only reads the responses to what others send, the service at the other end takes "+
+				"the time: make that faster, or cache its responses.", who)
+		}
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,
 			"during the wait, it %s (%s of the wait)", text, diagnose.Percent(share)))
 	}
