@@ -128,8 +128,8 @@ func (p *Requests) started(stack []code.Frame) (n float64) {
 // waits, in goroutines that begin in the library. "" if there is none.
 func (p *Requests) workingFor(part breakdown.Part) string {
 	for _, c := range part.Behind {
-		if entry := c.Links[0].Goroutine; closureOf(entry, part.Stack) {
-			return entry
+		if len(c.Links) > 0 && closureOf(c.Links[0].Goroutine, part.Stack) {
+			return c.Links[0].Goroutine
 		}
 	}
 	i := slices.IndexFunc(part.Stack, func(f code.Frame) bool {

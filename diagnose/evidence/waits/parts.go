@@ -43,7 +43,10 @@ func (s Site) Scaled(part float64) Site {
 func (p *Requests) Holders(site Site) (functions []string) {
 	d := divider{p: p}
 	for _, c := range site.Part.Behind {
-		if at := d.place(c); onCPU(p.Stacks.Root(c)) && p.Stacks.User(at) {
+		if !onCPU(p.Stacks.Root(c)) {
+			continue // nor is one without links
+		}
+		if at := d.place(c); p.Stacks.User(at) {
 			functions = append(functions, at.Function)
 		}
 	}

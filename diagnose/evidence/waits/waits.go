@@ -114,7 +114,7 @@ func (p *Requests) readWaits() *Table {
 	for _, list := range w.all {
 		slices.SortFunc(list, func(a, b Site) int {
 			return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(b.TailNS, a.TailNS),
-				cmp.Compare(a.Place.Function, b.Place.Function), cmp.Compare(a.Place.Line, b.Place.Line))
+				cmp.Compare(a.Place.Function, b.Place.Function), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Via, b.Via))
 		})
 	}
 	return w
