@@ -135,6 +135,13 @@ func classify(p *diagnose.Pass, s waits.Site) use {
 	}
 	switch e := p.Ender(s.Part); e.By {
 	case waits.ByNeighbor:
+		if p.PartIn(s, callstack.ClientWait) >= mostlyLater {
+			if s.Share >= waitgain.LeastShare {
+				p.Reject("concurrency-limit", "requests spend %s of their time waiting at %s for what a later request brings, as their "+
+					"caller intends", diagnose.Percent(s.Share), diagnose.At(s.Place))
+			}
+			return other
+		}
 		return limit
 	case waits.ByOwn, waits.ByShared:
 		return ownWork
@@ -151,6 +158,10 @@ func classify(p *diagnose.Pass, s waits.Site) use {
 	}
 	return unseen(p, s)
 }
+
+// mostlyLater is the part of a wait in which the goroutine of the request that ends it must still wait for its client for that
+// request to come only meanwhile, such as a message for those who poll. Who holds a slot has it while others wait.
+const mostlyLater = 0.5
 
 // samePlace reports whether the goroutine that ends a wait is in the function that
 // waits: it releases there what it took.
@@ -243,6 +254,13 @@ func bottleneck(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Fin
 	served(p, &f, e)
 	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only "+
 		"guards state, use a mutex or shard it.", consumer)
+	if s.Part.Waker == nil && callstack.Channel(s.Part.Stack) != callstack.Sending {
+		f.Confidence = findings.Low
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.Times, diagnose.Count,
+			"no trace shows what ends this wait: it may be a queue, or an event that requests are meant to wait for"))
+		f.Remedy = fmt.Sprintf("Find out what ends the wait at %s. %s If requests wait for an event there, as in a long poll, nothing is "+
+			"wrong.", diagnose.At(s.Place), f.Remedy)
+	}
 	p.Queue(f, s)
 	return f
 }
