@@ -2,7 +2,6 @@ package wait
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
@@ -75,7 +74,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		meanwhile(p, &f, s, "the holder")
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
-		f.Remedy = remedyLock(cause, s.Place, held)
+		advise(p, &f, s, held, helped)
 		if under := p.Under(s, held.Function); under != "" && !waiting {
 			f.Title += ", held while " + under
 			f.Remedy = fmt.Sprintf("Do that outside the lock (%s) and take the lock only to publish the result, or shard the "+
@@ -98,23 +97,10 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // whileItWaits says in words what a lock's holder waits for.
 func whileItWaits(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, what string) {
 	f.Title += ", whose holder " + what
-	if within := locking(p, s); within != "" {
+	if within := taker(p, s); callstack.Dependency(within) {
 		f.Remedy = fmt.Sprintf("%s takes the lock: move the holder's wait to a goroutine of its own, or use a "+
-			"version that does not hold the lock around it.", within)
+			"version that does not hold the lock around it.", callstack.Short(within))
 	}
-}
-
-// locking returns the function of a library below the user's code that takes a lock; "" if none does.
-func locking(p *diagnose.Pass, s waits.Site) string {
-	within := slices.IndexFunc(s.Part.Stack, func(f code.Frame) bool {
-		pkg, name := callstack.Split(f.Function)
-		return p.Stacks.User(f) || !callstack.Standard(pkg) && !strings.HasSuffix(name, "Lock")
-	})
-	if within < 0 {
-		return ""
-	}
-	s.Part.Stack = s.Part.Stack[within:]
-	return library(p, s)
 }
 
 // background returns the entry function of a goroutine that serves no request and
@@ -177,12 +163,54 @@ func remedyLock(cause string, waiting, holding code.Frame) string {
 		at = waiting
 	}
 	name := callstack.Short(callstack.Unwrapped(at.Function)) // a deferred Unlock is charged to a wrapper
+	if cause == "rwlock-writer" && holding.Function == "" {   // who waits only reads
+		return fmt.Sprintf("Shorten what is done under the write lock that %s waits for, or build the new value outside the lock and "+
+			"publish it with atomic.Pointer, so that readers never block.", name)
+	}
 	if cause == "rwlock-writer" {
 		return fmt.Sprintf("Shorten the write section in %s, or build the new value outside the lock and "+
 			"publish it with atomic.Pointer, so that readers never block.", name)
 	}
 	return fmt.Sprintf("Do less between Lock and Unlock in %s (move I/O, encoding and allocation out), or "+
 		"shard the lock by key; for counters, use sync/atomic.", name)
+}
+
+// taker returns the function below the user's code that takes a site's lock, of a library or of the standard library; "" if the user's
+// code does.
+func taker(p *diagnose.Pass, s waits.Site) string {
+	for _, f := range s.Part.Stack {
+		pkg, name := callstack.Split(f.Function)
+		switch {
+		case p.Stacks.User(f):
+			return ""
+		case pkg == "" || pkg == "runtime" || strings.HasPrefix(pkg, "internal/") || code.Probe(f) || strings.HasSuffix(name, "Lock"):
+		case pkg == "sync" && (strings.HasPrefix(name, "(*Mutex).") || strings.HasPrefix(name, "(*RWMutex).") ||
+			strings.HasPrefix(name, "runtime_")):
+		default:
+			return f.Function
+		}
+	}
+	return ""
+}
+
+// advise sets a finding's remedy: what to do under a lock of the service's own, or with one that a library takes for it. helped is set if
+// the service's own helpers do.
+func advise(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, held code.Frame, helped bool) {
+	by := taker(p, s)
+	if by == "" || helped {
+		f.Remedy = remedyLock(f.Cause, s.Place, held)
+		return
+	}
+	name, calls := callstack.Short(by), ""
+	if p.Stacks.User(s.Place) {
+		f.Title += ", which " + name + " takes"
+		calls = fmt.Sprintf(", which %s calls", diagnose.At(s.Place))
+	}
+	f.Remedy = fmt.Sprintf("The lock belongs to %s%s: call it less often, divide its work among several instances (by key, or one per "+
+		"goroutine), or use one that does not lock.", name, calls)
+	if strings.HasPrefix(by, "sync.(*Once).") {
+		f.Remedy = fmt.Sprintf("Let what the sync.Once at %s does happen before requests come, at start-up.", diagnose.At(s.Place))
+	}
 }
 
 // holder returns the function that released the lock with most of the delay, and
