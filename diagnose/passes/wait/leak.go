@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redline-go/redline/anatomy/site"
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
@@ -210,8 +211,8 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 					"all", callstack.Short(g.entry), diagnose.At(g.at),
 				diagnose.Number(float64(g.from)), diagnose.Number(float64(g.from+g.by)), diagnose.Number(float64(last.Total))),
 		},
-		Remedy: fmt.Sprintf("End the goroutine that waits at %s together with the request that started it: give its channel "+
-			"a buffer of one, or let it select on a context's Done.", diagnose.At(g.at)),
+		Remedy: fmt.Sprintf("End the goroutine that waits at %s together with the request that started it: %s.", diagnose.At(g.at),
+			ending(g.stack)),
 	}
 	if rate := p.Load().Rate; rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(g.by)/seconds/rate, diagnose.Count,
@@ -245,6 +246,23 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 			"nothing can ever wake %d of them (the runtime's leak profile)", n))
 	}
 	return f
+}
+
+// ending says how a goroutine can end that waits as its stack shows.
+func ending(stack []code.Frame) string {
+	switch site.Stood(stack) {
+	case breakdown.StateChannel, breakdown.StateSelect:
+		return "give its channel a buffer of one, or let it select on a context's Done"
+	case breakdown.StateSleep:
+		return "let it select on a timer and a context's Done instead of sleeping"
+	case breakdown.StateNetwork:
+		return "close the connection that it waits at, or set a deadline on it"
+	case breakdown.StateLock:
+		return "find who keeps the lock that it waits for"
+	case breakdown.StateSync:
+		return "see to it that what it waits for is always signalled, also after an error"
+	}
+	return "pass it a context, and let it return when that is done"
 }
 
 // dialler returns the user's line for which an HTTP client opened most connections; ok is false where none was counted.
