@@ -2,6 +2,7 @@ package wait
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -96,10 +97,25 @@ func inCalls(p *diagnose.Pass, s waits.Site, kind waitgain.Nature) (f diagnose.F
 		return f, false
 	}
 	f = v.Finding(p, "blocking-syscall", s)
-	f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
+	calls := "system calls"
+	if inC(p, s) {
+		calls = "calls of C"
+	}
+	f.Title = fmt.Sprintf("%s in %s at %s", v.Requests(), calls, diagnose.At(s.Place))
 	if threads, ok := p.Max(series.ProcessThreads, ""); ok {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Count,
 			"the process has up to %s", diagnose.Counted(threads, "thread", "threads")))
 	}
 	return f, true
+}
+
+// inC reports whether a site's calls are of C, which Go's trace counts as system calls, whether the code waits or computes.
+func inC(p *diagnose.Pass, s waits.Site) bool {
+	if s.Part.State == breakdown.StateSyscall {
+		return p.Stacks.Roles(s.Part.Stack).Has(callstack.Cgo)
+	}
+	return slices.ContainsFunc(s.Part.Behind, func(c breakdown.Chain) bool {
+		at, ok := p.Stacks.Place(waits.Last(c))
+		return ok && at == s.Place && p.Stacks.Roles(waits.Last(c)).Has(callstack.Cgo)
+	})
 }
