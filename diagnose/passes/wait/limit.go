@@ -59,7 +59,7 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
 	inside, rate := slots(p, s), p.Load().Rate
 	e := p.Ender(s.Part)
-	who := "the holder of the slot"
+	who, most := "the holder of the slot", ""
 	if workers := e.By == waits.ByWorker && e.Workers > 0; workers {
 		who = "the goroutine that serves them"
 		f.Title = fmt.Sprintf("%s at %s for %s of %s", v.Requests(), diagnose.At(s.Place), oneOf(inside), callstack.Short(e.Entry))
@@ -72,8 +72,9 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 			f.Title = fmt.Sprintf("%s at %s, where a limit of 1 makes them serial", v.Requests(), diagnose.At(s.Place))
 		}
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Count,
-			"by Little's law about %s requests hold a slot at any time (%s/s, %s each)", diagnose.Times(inside), diagnose.Rate(rate),
-			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
+			"by Little's law at most about %s requests hold a slot at any time (%s/s, and %s each besides this wait)",
+			diagnose.Times(inside), diagnose.Rate(rate), diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
+		most = "at most "
 	}
 	meanwhile(p, &f, s, who)
 	f.Remedy = "Raise the limit"
@@ -83,7 +84,7 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 		f.Remedy = "Raise MaxConnsPerHost of the client's Transport"
 	}
 	if from, to := diagnose.Number(max(1, inside)), diagnose.Number(max(2, inside*v.Gain)); inside > 0 && v.Gain > 1 && from != to {
-		f.Remedy += fmt.Sprintf(" from about %s to about %s (Little's law at the rate that the idle CPUs would carry)", from, to)
+		f.Remedy += fmt.Sprintf(" from %sabout %s to about %s (Little's law at the rate that the idle CPUs would carry)", most, from, to)
 	}
 	if callstack.Limited(s.Part.Stack) {
 		f.Remedy += ", as far as the other end can serve that many, and read responses to the end promptly."

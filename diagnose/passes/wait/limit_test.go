@@ -114,7 +114,7 @@ func TestConnectionsToAHost(t *testing.T) {
 		return b.Counter(series.TCPOpens, series.Labels("dir", "out"), opened*b.Requests())
 	}
 	found := Expect(t, wait.Channel, waits(0.001), "concurrency-limit at cache.go:41")
-	const raise = "MaxConnsPerHost of the client's Transport from about 2"
+	const raise = "MaxConnsPerHost of the client's Transport from at most about 2"
 	if len(found) == 1 && (!strings.Contains(found[0].Remedy, raise) || found[0].GainCeiling < 3) {
 		t.Errorf("%s, worth %.2fx", found[0].Remedy, found[0].GainCeiling)
 	}
