@@ -3,6 +3,7 @@ package waitgain
 import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -16,15 +17,6 @@ const (
 	// coincides with the slow ones. A wait whose series is no higher there than
 	// elsewhere does not make them slow.
 	chance = 0.05
-)
-
-// timing is what the order of the windows says about a wait that explains a tail.
-type timing int
-
-const (
-	untold    timing = iota // no series, or too few slow windows
-	coincides               // its series is high where requests are slow
-	apart                   // its series is no higher there
 )
 
 // series names the per-window figure of the service that a kind of wait moves.
@@ -42,22 +34,21 @@ func seriesOf(kind callstack.Wait) (name, labels string) {
 	return "", ""
 }
 
-// inTime compares a wait with time: its windows must be slow ones, or lead them.
-// This separates a tail that the wait causes from one that it is merely part of.
-func inTime(p *diagnose.Pass, kind callstack.Wait) timing {
+// InTime returns how far the windows bear out a wait that explains a tail: they must be slow ones, or lead them. This separates a
+// tail that the wait causes from one that it is merely part of. Medium where they say nothing: no series, or too few slow windows.
+func InTime(p *diagnose.Pass, kind callstack.Wait) findings.Confidence {
 	name, labels := seriesOf(kind)
 	if name == "" {
-		return untold
+		return findings.Medium
 	}
 	c := p.Coincide(name, labels)
-	if c.Slow < leastSlow || float64(c.Slow) > mostSlow*float64(c.Windows) {
-		return untold
-	}
-	switch {
+	switch few := c.Slow < leastSlow || float64(c.Slow) > mostSlow*float64(c.Windows); {
+	case few:
+		return findings.Medium
 	case c.Chance < chance:
-		return coincides
-	case !(c.InSlow > c.Elsewhere):
-		return apart
+		return findings.High
+	case c.InSlow <= c.Elsewhere: // false where one of them has no value
+		return findings.Low
 	}
-	return untold
+	return findings.Medium
 }

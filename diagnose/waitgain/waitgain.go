@@ -106,14 +106,7 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 	if s.Tail >= LeastTail && w.GapNS() >= LeastGapNS &&
 		2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS) && !p.CPU().Saturated() {
 		explained := s.TailNS / float64(p.Anatomy.TailNS)
-		v := Verdict{Share: s.Tail, Of: diagnose.OfTail, Gain: diagnose.Ceiling(explained), Confidence: findings.Medium}
-		switch inTime(p, s.Wait) {
-		case coincides:
-			v.Confidence = findings.High
-		case apart:
-			v.Confidence = findings.Low
-		}
-		return v, true
+		return Verdict{Share: s.Tail, Of: diagnose.OfTail, Gain: diagnose.Ceiling(explained), Confidence: InTime(p, s.Wait)}, true
 	}
 	return Verdict{}, false
 }

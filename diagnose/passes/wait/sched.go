@@ -136,6 +136,7 @@ func queues(p *diagnose.Pass, f *diagnose.Finding, background float64) bool {
 		2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
 		f.Share, f.ShareOf = tail, diagnose.OfTail
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
+		f.Confidence = waitgain.InTime(p, callstack.Queued)
 		return true
 	case share >= leastQueued && saturated:
 		p.Reject("sched-latency", "requests are runnable for %s of their time because they themselves keep the CPUs busy",
