@@ -151,8 +151,11 @@ func entered(s waits.Site) string {
 		return fmt.Sprintf(", in %s waits", notation.Whole(s.Times))
 	case s.Times >= 0.95:
 		return ", in one wait"
+	case !(s.Times > 0):
+		return "" // not counted
 	}
-	return fmt.Sprintf("; %s of requests wait here", diagnose.Percent(s.Times))
+	// Fewer waits than requests: one request in ten may wait five times.
+	return ", in " + diagnose.PerRequest(s.Times, "a wait", "waits")
 }
 
 // Requests describes who waits.
