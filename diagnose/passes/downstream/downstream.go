@@ -172,6 +172,9 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 	}
 	s, serial := sequenceOf(p)
 	for _, m := range missesOf(p) {
+		if v, ok := waitgain.Decide(p, m.site, waitgain.Outside); !ok || v.Of != diagnose.OfRequest {
+			continue // too few to be reported
+		}
 		for function := range m.path {
 			again[function] = true
 		}

@@ -90,20 +90,21 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if !ok {
 			continue
 		}
-		share := min(1, r.wasted/float64(p.Anatomy.MeanNS))
-		if share < waitgain.LeastShare || r.wasted < waitgain.LeastNS {
-			continue
-		}
+		share := min(1, r.wasted/p.Waits().MeanNS())
 		// A call and the reading of its response are two waits of one loop; the longer comes first.
 		if slices.ContainsFunc(found, func(f findings.Finding) bool {
 			return f.Where.Function == r.place.Function && f.Where.Line == r.place.Line
 		}) {
 			continue
 		}
+		what, confidence := "Calls that look like retries", findings.Medium
+		if len(r.signs) > 1 || r.counted {
+			what, confidence = "Retried calls", findings.High
+		}
 		f := diagnose.Finding{
-			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
+			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: confidence,
 			GainCeiling: p.Unasked(share, 0).Factor, Where: diagnose.WhereOf(r.place),
-			Title: fmt.Sprintf("Retried calls at %s take %s of request time: the mean request makes %s calls, a slow one %s",
+			Title: fmt.Sprintf("%s at %s take %s of request time: the mean request makes %s calls, a slow one %s", what,
 				diagnose.At(r.place), diagnose.Percent(share), diagnose.Times(c.calls[mean]), diagnose.Number(c.calls[tail])),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Count,
@@ -115,9 +116,6 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f.Where.Detail = usage.PathWords(c.chain)
 		f.Evidence = append(f.Evidence, r.signs...)
-		if len(r.signs) > 1 || r.counted {
-			f.Confidence = findings.High
-		}
 		found = append(found, f)
 	}
 	return found, nil
@@ -133,8 +131,15 @@ type retries struct {
 }
 
 // retriesOf is the rule. All calls after the first, with their pauses, are wasted:
-// if the dependency responded, they would not be made.
+// if the dependency responded, they would not be made. Retries that waste little do not count: the call that they repeat
+// may be slow itself.
 func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
+	r, ok = repeatsOf(p, c)
+	return r, ok && r.wasted >= waitgain.LeastNS && r.wasted >= waitgain.LeastShare*p.Waits().MeanNS()
+}
+
+// repeatsOf returns the retries of a call, however much they waste.
+func repeatsOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	n := c.calls[mean]
 	failed := 0.0
 	if l := p.Load(); l.Requests > 0 {
@@ -217,9 +222,13 @@ func pauses(p *diagnose.Pass, c call) (ns float64, at code.Frame, times float64)
 			continue
 		}
 		place, ok := p.Stacks.Place(part.Stack)
-		if ok && slices.ContainsFunc(c.chain, func(f code.Frame) bool { return f.Function == place.Function }) {
-			ns, times, at = ns+float64(part.NS), times+part.Times, place
+		if !ok || !slices.ContainsFunc(c.chain, func(f code.Frame) bool { return f.Function == place.Function }) {
+			continue
 		}
+		if at.Function == "" {
+			at = place // the longest
+		}
+		ns, times = ns+float64(part.NS), times+part.Times
 	}
 	return ns, at, times
 }

@@ -100,9 +100,11 @@ func (s stall) finding(p *diagnose.Pass) findings.Finding {
 	}
 }
 
-// isStall returns whether a function's call is the one without a deadline.
+// isStall returns whether a function's call is the one without a deadline. If another call is found to outlive its callers, that one is
+// reported alone.
 func isStall(p *diagnose.Pass) func(function string) bool {
 	s, ok := stallOf(p)
+	ok = ok && (len(p.Findings("timeout")) == 0 || outlivedAt(p, s.place.Function))
 	return func(function string) bool {
 		return ok && callstack.Enclosing(function) == callstack.Enclosing(s.place.Function)
 	}
