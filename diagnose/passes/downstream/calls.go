@@ -18,7 +18,8 @@ import (
 // ends in a client. Paths rather than places: all calls may go through one helper,
 // which is one place, and only the callers distinguish a loop from a sequence.
 type call struct {
-	// chain is the user's frames, innermost first; without any, the frame nearest
+	path string // of all the user's functions, generated stubs included
+	// chain is the user's frames, innermost first, without stubs; without any, the frame nearest
 	// to the user's code.
 	chain []code.Frame
 	stack []code.Frame // of the longest wait
@@ -64,7 +65,8 @@ func gather(p *diagnose.Pass, is func(callstack.Wait) bool) []call {
 				key := pathOf(w.chain)
 				c := paths[key]
 				if c == nil {
-					c = &call{chain: w.chain, stack: w.stack, by: w.by, worker: w.worker}
+					at, _ := p.Stacks.Place(w.stack)
+					c = &call{path: key, chain: w.chain[max(0, slices.Index(w.chain, at)):], stack: w.stack, by: w.by, worker: w.worker}
 					paths[key] = c
 				}
 				c.ns[band] += w.ns
@@ -83,14 +85,14 @@ func gather(p *diagnose.Pass, is func(callstack.Wait) bool) []call {
 		list = append(list, *c)
 	}
 	slices.SortFunc(list, func(a, b call) int {
-		return cmp.Or(cmp.Compare(b.ns[mean], a.ns[mean]), cmp.Compare(pathOf(a.chain), pathOf(b.chain)))
+		return cmp.Or(cmp.Compare(b.ns[mean], a.ns[mean]), cmp.Compare(a.path, b.path))
 	})
 	return list
 }
 
 // clientWait is a wait in a client's call.
 type clientWait struct {
-	stack, chain []code.Frame // chain as in call
+	stack, chain []code.Frame // chain as in call, with stubs
 	ns, times    float64      // per request
 	heads        float64      // of times, those in which a transport's reader waited for the network
 	by           string       // as in call
@@ -109,7 +111,7 @@ func clientWaits(p *diagnose.Pass, part breakdown.Part, is func(callstack.Wait) 
 		if resolving(part) > 0 {
 			return nil
 		}
-		w := clientWait{stack: part.Stack, chain: users(p, part.Stack), ns: p.Waits().Called(part), times: part.Times,
+		w := clientWait{stack: part.Stack, chain: asking(p, part.Stack), ns: p.Waits().Called(part), times: part.Times,
 			syscall: part.State == breakdown.StateSyscall}
 		for _, c := range part.Behind {
 			w.heads += heads(c.Links)
@@ -126,7 +128,7 @@ func clientWaits(p *diagnose.Pass, part breakdown.Part, is func(callstack.Wait) 
 			continue
 		}
 		l := c.Links[i]
-		w := clientWait{stack: l.Stack, chain: users(p, l.Stack), by: l.Goroutine, worker: d.Worker,
+		w := clientWait{stack: l.Stack, chain: asking(p, l.Stack), by: l.Goroutine, worker: d.Worker,
 			syscall: l.State == breakdown.StateSyscall,
 			ns:      d.Scale * float64(c.NS), times: d.Scale * l.Times, heads: d.Scale * heads(c.Links[i+1:])}
 		for _, above := range slices.Backward(c.Links[:i]) {
@@ -192,15 +194,23 @@ func waitsPerCall(stack []code.Frame) float64 {
 }
 
 // users returns the user's frames of a stack from the one that calls, innermost first, or else the frame
-// nearest to one.
+// nearest to one. A generated stub only passes the call on, as for the place of a wait.
 func users(p *diagnose.Pass, stack []code.Frame) []code.Frame {
 	chain := usersOf(p, p.Stacks.Asked(stack))
-	if len(chain) == 0 {
-		if f, ok := p.Stacks.Place(stack); ok {
-			chain = append(chain, f)
-		}
+	at, ok := p.Stacks.Place(stack)
+	if len(chain) == 0 && ok {
+		return []code.Frame{at}
 	}
-	return chain
+	return chain[max(0, slices.Index(chain, at)):]
+}
+
+// asking returns the user's frames of a stack as users does, with the stubs that pass the call on: their names distinguish calls that one
+// function makes.
+func asking(p *diagnose.Pass, stack []code.Frame) []code.Frame {
+	if chain := usersOf(p, p.Stacks.Asked(stack)); len(chain) > 0 {
+		return chain
+	}
+	return users(p, stack)
 }
 
 // usersOf returns the user's frames of a stack, innermost first.

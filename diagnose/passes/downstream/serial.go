@@ -195,7 +195,7 @@ func (s sequence) counted(p *diagnose.Pass) (n float64) {
 	}
 	for o := range s.operations(ops) {
 		for _, by := range o.Callers {
-			if i := p.Stacks.Innermost(by.Stack); i >= 0 && s.has(by.Stack[i].Function) {
+			if at, ok := p.Stacks.Place(by.Stack); ok && s.has(at.Function) {
 				n += by.Share * float64(o.Calls) / requests
 			}
 		}

@@ -174,8 +174,11 @@ func standing(p *diagnose.Pass, s measured.Snapshot) map[code.Frame]float64 {
 		}
 		// A server that the service brings reads there what its connections send next: no request waits.
 		i := p.Stacks.Innermost(stack.Stack)
-		if i >= 0 && !p.Stacks.Role(stack.Stack[i].Function).Has(callstack.Server|callstack.ServerIO) {
-			counts[stack.Stack[i]] += float64(stack.Value)
+		if i < 0 || p.Stacks.Role(stack.Stack[i].Function).Has(callstack.Server|callstack.ServerIO) {
+			continue
+		}
+		if at, ok := p.Stacks.Place(stack.Stack); ok {
+			counts[at] += float64(stack.Value)
 		}
 	}
 	return counts
