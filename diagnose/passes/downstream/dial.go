@@ -93,6 +93,10 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		"MaxIdleConnsPerHost to the number of calls in flight (the default keeps 2).", diagnose.At(place))
 	stack := p.Stacks.Handler(site.Part.Stack)
 	switch roles := p.Stacks.Roles(stack); {
+	case fasthttp(p, stack):
+		client = "A fasthttp client"
+		f.Remedy = fmt.Sprintf("At %s, use one shared fasthttp.Client: it keeps connections that are idle for less than "+
+			"MaxIdleConnDuration (10 s by default), unless the other end closes them.", diagnose.At(place))
 	case roles.Has(callstack.RPCClient) && !p.Stacks.GRPC(stack):
 		library, setting := pooled(p, stack)
 		client = "A client of " + library
@@ -108,7 +112,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy = fmt.Sprintf("Create the grpc.ClientConn of %s once, at start-up, and share it: one carries all calls at "+
 			"once and reconnects by itself.", diagnose.At(place))
 	}
-	if !p.Stacks.GRPC(stack) && p.PilesUp() {
+	if !p.Stacks.GRPC(stack) && !fasthttp(p, stack) && p.PilesUp() {
 		f.Remedy = fmt.Sprintf("Create the client that is called at %s, or its Transport, once and share it: each call "+
 			"leaves connections of its own behind. If a request makes several calls at once, set MaxIdleConnsPerHost to "+
 			"their number (the default keeps 2).",
@@ -186,6 +190,12 @@ func caller(p *diagnose.Pass) (place code.Frame, ok bool) {
 	})
 }
 
+// fasthttp reports whether the client that waits for a connection on a stack is fasthttp's.
+func fasthttp(p *diagnose.Pass, stack []code.Frame) bool {
+	i := p.Stacks.Find(stack, callstack.HTTPConnect)
+	return i >= 0 && callstack.Library(stack[i].Function) == "fasthttp"
+}
+
 // idles are the settings of clients that bound how many idle connections they keep, by their packages.
 var idles = map[string]string{
 	"github.com/bradfitz/gomemcache/memcache": " (MaxIdleConns, 2 by default)",
@@ -241,16 +251,25 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 // (yamux) included. The kernel counts all of the service's, also those to its database, which the server or the hooks count.
 func (d *dialled) count(p *diagnose.Pass) {
 	d.each = d.times
-	if opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out")); counted {
-		sessions, _ := p.Rate(series.DBSessions, "")
-		acquired, _ := p.Acquired()
-		each := max(sessions/p.Load().Rate, acquired.Opened/p.CountedRequests())
-		d.each, d.source = max(0, opens/p.Load().Rate-each), diagnose.FromProcess
+	if each, counted := opened(p); counted {
+		d.each, d.source = each, diagnose.FromProcess
 	}
 	n, counted := p.Dialled()
-	if hooked := n / p.CountedRequests(); hooked > d.each || counted && standard(p) {
-		d.each, d.source = hooked, diagnose.FromProbe
+	if requests := p.CountedRequests(); requests > 0 && (n/requests > d.each || counted && standard(p)) {
+		d.each, d.source = n/requests, diagnose.FromProbe
 	}
+}
+
+// opened returns how many connections to others than a database are opened per request, as the kernel counts them; false if it does not.
+func opened(p *diagnose.Pass) (each float64, counted bool) {
+	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
+	rate, requests := p.Load().Rate, p.CountedRequests()
+	if !counted || !(rate > 0) || !(requests > 0) {
+		return 0, false
+	}
+	sessions, _ := p.Rate(series.DBSessions, "")
+	acquired, _ := p.Acquired()
+	return max(0, opens/rate-max(sessions/rate, acquired.Opened/requests)), true
 }
 
 // standard reports whether requests wait mostly in net/http's own transport for a connection.
@@ -309,7 +328,7 @@ func opening(p *diagnose.Pass) float64 {
 	share := p.Waits().Share(callstack.HTTPOpen)
 	for _, part := range p.Anatomy.All {
 		if p.Stacks.Wait(part) == callstack.HTTPOpen {
-			share -= float64(resolving(part)) / float64(p.Anatomy.MeanNS)
+			share -= float64(resolving(part)) / p.Waits().MeanNS()
 		}
 	}
 	return max(0, share)

@@ -1,7 +1,9 @@
 package downstream_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
@@ -39,4 +41,28 @@ func TestConnectionsToTheDatabase(t *testing.T) {
 	// The hooks do not see another client.
 	other := limited("github.com/bradfitz/gomemcache/memcache.(*Client).dial", "github.com/bradfitz/gomemcache/memcache.(*Client).Get", get)
 	Expect(t, downstream.Churn, other.Asks(operation.Dial, "quotes:80", 100, ms, 0), "http-client-churn at cache.go:41")
+}
+
+// TestChurnOfFasthttp: its client has no Transport and no bound on idle connections.
+func TestChurnOfFasthttp(t *testing.T) {
+	const client = "github.com/valyala/fasthttp.(*HostClient)"
+	b := idle().Wait(breakdown.StateNetwork, 10*ms, 0.9, "net.(*netFD).connect", client+".dialHostHard", client+".acquireConn",
+		client+".Do", get)
+	found := Expect(t, downstream.Churn, b, "http-client-churn at cache.go:41")
+	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "A fasthttp client opens") ||
+		!strings.Contains(found[0].Remedy, "MaxIdleConnDuration") || strings.Contains(found[0].Remedy, "Transport")) {
+		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
+	}
+}
+
+// TestDialsBesideTheDatabase: the kernel counts the database's sessions too, which are not dialled for calls.
+func TestDialsBesideTheDatabase(t *testing.T) {
+	dials := func() *Builder {
+		b := New(8, 40*ms).CPU(2, 1.96, 1.6, 0.26, 0.1).Wait(breakdown.StateRunning, 4*ms, 4).Busy(9*time.Second).
+			Sample(4*time.Second, "syscall.connect", "net.(*netFD).connect", "net.(*Dialer).DialContext", "shop/dns.(*Resolver).Resolve@resolver.go:50")
+		return b.Counter(series.TCPOpens, "dir=out", b.Requests())
+	}
+	Expect(t, downstream.Churn, dials(), "http-client-churn at resolver.go:50")
+	b := dials()
+	Expect(t, downstream.Churn, b.Counter(series.DBSessions, "", 0.9*b.Requests()))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
-	"github.com/redline-go/redline/record/series"
 )
 
 // mostRequests is the number of connections opened per request from which those that the service dials itself are opened for
@@ -58,16 +57,12 @@ func dialledItself(p *diagnose.Pass) []diagnose.Finding {
 // openedItself returns how many connections are opened per request, as the kernel counts them, or the hooks: a service that has a network
 // stack of its own (WireGuard's tunnels) does without the kernel's. 0 where nobody counts.
 func openedItself(p *diagnose.Pass) (each float64, source string) {
-	load := p.Load()
-	if !(load.Rate > 0) || !(load.Requests > 0) {
-		return 0, ""
-	}
-	if opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out")); counted {
-		each, source = opens/load.Rate, diagnose.FromProcess
+	if n, counted := opened(p); counted {
+		each, source = n, diagnose.FromProcess
 	}
 	dialled, _ := p.Dialled()
-	if hooked := dialled / load.Requests; hooked > each {
-		each, source = hooked, diagnose.FromProbe
+	if requests := p.CountedRequests(); requests > 0 && dialled/requests > each {
+		each, source = dialled/requests, diagnose.FromProbe
 	}
 	return each, source
 }
@@ -105,7 +100,7 @@ func dialler(p *diagnose.Pass) (place code.Frame, cpu, share float64) {
 	}
 	for _, part := range p.Anatomy.All {
 		if at, ok := p.Stacks.Place(part.Stack); ok && dials(p.Stacks.Roles(part.Stack)) {
-			share += part.Share
+			share += float64(part.NS) / p.Waits().MeanNS()
 			if cpu == 0 {
 				places[at] += float64(part.NS)
 			}
