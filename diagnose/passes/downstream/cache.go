@@ -158,7 +158,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 		if !m.adjacent && !kept[callstack.Owner(m.site.Place.Function)] {
 			continue // a cache that keeps nothing is switched off
 		}
-		m.site.Share, m.site.Times = min(1, m.site.NS/float64(p.Anatomy.MeanNS)), m.calls[mean]
+		m.site.Share, m.site.Times = min(1, m.site.NS/p.Waits().MeanNS()), m.calls[mean]
 		if m.calls[mean] >= everyMiss && m.calls[median] >= everyMiss && m.calls[tail] <= evenly*m.calls[mean] {
 			list = append(list, *m)
 		}

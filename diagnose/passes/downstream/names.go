@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
@@ -60,7 +61,7 @@ var Names = diagnose.Analyzer{
 
 func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	l := lookupsOf(p)
-	share := min(1, l.ns/float64(p.Anatomy.MeanNS))
+	share := min(1, l.ns/p.Waits().MeanNS())
 	if share < leastNameShare || l.ns < leastNameNS || l.times < leastNameTimes {
 		return nil, nil
 	}
@@ -92,13 +93,13 @@ type lookups struct {
 func lookupsOf(p *diagnose.Pass) (l lookups) {
 	var most int64
 	for _, part := range p.Anatomy.All {
-		ns := resolving(part)
+		ns, times := resolved(part)
 		if ns == 0 {
 			continue
 		}
 		l.ns += float64(ns)
 		if !inKernel(part.Stack) {
-			l.times += part.Times
+			l.times += times
 		}
 		if ns > most {
 			most, l.chain = ns, users(p, part.Stack)
@@ -116,22 +117,28 @@ func inKernel(stack []code.Frame) bool {
 	return len(stack) > 0 && strings.HasPrefix(stack[0].Function, "syscall.")
 }
 
-// resolving returns the time of a part that is spent on look-ups, in ns: all of it
-// if the resolver is on its stack, otherwise what the goroutines behind it spent
-// there.
+// resolving returns the time of a part that is spent on look-ups, in ns.
 func resolving(part breakdown.Part) (ns int64) {
+	ns, _ = resolved(part)
+	return ns
+}
+
+// resolved returns the time of a part that is spent on look-ups, in ns, and how often: all of it if the resolver is on its stack,
+// otherwise what the goroutines behind it spent there. A look-up takes several waits there, but is one to who waits for it.
+func resolved(part breakdown.Part) (ns int64, times float64) {
 	if resolver(part.Stack) {
-		return part.NS
+		return part.NS, part.Times
 	}
 	for _, c := range part.Behind {
-		for _, link := range c.Links {
-			if resolver(link.Stack) || resolverFunction(link.Goroutine) {
-				ns += c.NS
-				break
-			}
+		i := slices.IndexFunc(c.Links, func(l breakdown.Link) bool { return resolver(l.Stack) || resolverFunction(l.Goroutine) })
+		if i >= 0 {
+			ns, times = ns+c.NS, times+c.Links[i].Times
 		}
 	}
-	return ns
+	if times == 0 {
+		times = part.Times // not counted
+	}
+	return ns, min(times, part.Times)
 }
 
 func resolver(stack []code.Frame) bool {
