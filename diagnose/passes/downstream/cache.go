@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -81,7 +82,7 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Confidence = findings.Medium
 		}
 		name := callstack.Short(m.site.Place.Function)
-		f.Title = fmt.Sprintf("%s for data that the cache at %s should hold: it never hits", v.Requests(), diagnose.At(m.site.Place))
+		f.Title = fmt.Sprintf("%s for data that the cache at %s should hold: it hardly ever hits", v.Requests(), diagnose.At(m.site.Place))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, m.calls[mean], diagnose.Count,
 			"misses per request: %s on average, %s in median requests, %s in slow ones; %s loads the entry",
 			diagnose.Times(m.calls[mean]), diagnose.Times(m.calls[median]), diagnose.Times(m.calls[tail]), m.loads))
@@ -326,17 +327,24 @@ func isCache(function, module string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// changes reports whether a cache's function modifies it, by the verb that its name
-// begins with.
+// changing are the verbs that the names of functions begin with which modify a cache.
+var changing = []string{"set", "setnx", "setex", "mset", "add", "put", "store", "insert", "save", "fill", "push", "delete",
+	"remove", "del", "evict", "expire", "invalidate", "purge", "clear", "flush", "refresh", "reload", "rebuild", "warm", "warmup", "update",
+	"replace", "upsert", "write", "run", "new", "close"}
+
+// changes reports whether a cache's function modifies it, by the verb that its name begins with.
 func changes(function string) bool {
 	_, name := callstack.Split(callstack.Enclosing(function))
-	name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
-	for _, verb := range []string{"set", "add", "put", "store", "insert", "save", "fill", "push", "delete",
-		"remove", "del", "evict", "expire", "invalidate", "purge",
-		"clear", "flush", "refresh", "reload", "rebuild", "warm", "update", "write", "run", "new", "close"} {
-		if strings.HasPrefix(name, verb) {
-			return true
+	return slices.Contains(changing, verb(name[strings.LastIndexByte(name, '.')+1:]))
+}
+
+// verb returns the first word of a name, in lower case: "set" of "SetPrice", but "settings" of "Settings".
+func verb(name string) string {
+	for i, c := range name {
+		if i > 0 && !unicode.IsLower(c) {
+			name = name[:i]
+			break
 		}
 	}
-	return false
+	return strings.ToLower(name)
 }

@@ -102,3 +102,19 @@ func TestCacheOfComputations(t *testing.T) {
 	Expect(t, downstream.Cache, New(16, 8*ms).CPU(2, 1.97, 1.8, 0.15, 0).Wait(breakdown.StateRunning, 800*us, 1).
 		Ran(800*us, 700*us).Sample(9*time.Second, own, load, rate, handle)) // a look-up that is slow by itself
 }
+
+// TestLookUpsByName: only a whole verb says that a function modifies the cache.
+func TestLookUpsByName(t *testing.T) {
+	const fetch, handle = "shop/fx.(*Client).fetch@client.go:12", "shop/fx.(*Desk).ServeHTTP@desk.go:50"
+	for method, looks := range map[string]bool{"Settings": true, "address": true, "Delivery": true, "SetRate": false, "add": false} {
+		within := "shop/fx.(*rateCache)." + method + "@cache.go:22"
+		b := get1(idle().Alloc(1000, 64<<10, "runtime.mapassign_faststr", within, handle), 30*ms, 1, fetch, within, handle)
+		want := []string{"cache-useless at cache.go:22"}
+		if !looks {
+			want = nil
+		}
+		if found := Expect(t, downstream.Cache, b, want...); len(found) == 1 && !strings.HasSuffix(found[0].Title, "it hardly ever hits") {
+			t.Errorf("%s: %s", method, found[0].Title)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package downstream
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,19 +49,18 @@ func runComputed(p *diagnose.Pass) []diagnose.Finding {
 				c.loads, diagnose.At(c.place), diagnose.Span(float64(ran.P10NS)), diagnose.Span(float64(ran.MeanNS)))
 			continue
 		}
-		hits, misses := "it never hits", diagnose.Fact(diagnose.FromTrace, float64(ran.P10NS), diagnose.Nanosec,
+		misses := diagnose.Fact(diagnose.FromTrace, float64(ran.P10NS), diagnose.Nanosec,
 			"nine of ten requests run for at least %s (mean %s); one that hits would run for %s",
 			diagnose.Span(float64(ran.P10NS)), diagnose.Span(float64(ran.MeanNS)), diagnose.Span(hit))
 		if many {
-			hits = "it hardly ever hits"
 			misses = diagnose.Fact(diagnose.FromProfile, entries, diagnose.Count, "it stores about %s",
 				diagnose.PerRequest(entries, "a new entry", "new entries"))
 		}
 		name := callstack.Short(c.place.Function)
 		f := diagnose.Finding{
 			Cause: "cache-useless", Share: c.share, ShareOf: diagnose.OfCPU, Confidence: findings.Medium, Where: diagnose.WhereOf(c.place),
-			Title: fmt.Sprintf("Each request computes an entry that the cache at %s should hold: %s, and that takes %s of "+
-				"the service's CPU", diagnose.At(c.place), hits, diagnose.Percent(c.share)),
+			Title: fmt.Sprintf("Each request computes an entry that the cache at %s should hold: it hardly ever hits, and that takes "+
+				"%s of the service's CPU", diagnose.At(c.place), diagnose.Percent(c.share)),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromProfile, c.share, diagnose.Ratio, "%s of the CPU samples are below it, in %s",
 					diagnose.Percent(c.share), c.loads),
@@ -123,9 +123,7 @@ func computations(p *diagnose.Pass) []computation {
 		}
 		c := computation{place: measured.Heaviest(g.lines, measured.CompareFrames), share: g.sum / all,
 			loads: measured.Heaviest(g.loads, cmp.Compare[string]), adjacent: g.both}
-		for function := range g.path {
-			c.path = append(c.path, function)
-		}
+		c.path = slices.Sorted(maps.Keys(g.path))
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b computation) int {
