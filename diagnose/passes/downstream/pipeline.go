@@ -119,16 +119,15 @@ var writeCommands = []string{
 // command returns the client that the longest calls go through, and whether they write, by the command that the hooks count or
 // else by the name of the client's method.
 func (s sequence) command(p *diagnose.Pass) (by storeClient, writes bool) {
-	stack := s.calls[0].stack
 	method := ""
-	for i, f := range stack {
+	for _, f := range s.calls[0].stack {
 		if p.Stacks.Role(f.Function).Has(callstack.Store) {
 			pkg, name := callstack.Split(f.Function)
 			at := slices.IndexFunc(storeClients, func(c storeClient) bool { return strings.HasPrefix(pkg+"/", c.pkg) })
 			by, method = storeClients[at], name[strings.LastIndex(name, ".")+1:]
 		}
-		if p.Stacks.User(f) && i > 0 {
-			break
+		if method != "" && p.Stacks.User(f) {
+			break // further in, it is a hook or a connection that the client uses
 		}
 	}
 	if ops := p.Operations(); ops != nil {

@@ -79,3 +79,12 @@ func TestCommandsBesideOtherCalls(t *testing.T) {
 	Expect(t, downstream.Serial, idle().Wait(breakdown.StateSelect, 60*ms, 6, call...).
 		Wait(breakdown.StateNetwork, 20*ms, 10, redisRead("cmdable.Get", get)...), "downstream-serial at cache.go:41")
 }
+
+// TestCommandsThroughAHook: a client may read through a connection of the service's own.
+func TestCommandsThroughAHook(t *testing.T) {
+	stack := append([]string{"net.(*conn).Read", "shop/metered.(*conn).Read@conn.go:9"}, redisRead("cmdable.HGetAll", get)[2:]...)
+	found := Expect(t, downstream.Serial, idle().Wait(breakdown.StateNetwork, 40*ms, 20, stack...), "db-n-plus-one at cache.go:41")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "Each request sends 20 commands to Redis one by one") {
+		t.Error(found[0].Title)
+	}
+}
