@@ -154,14 +154,15 @@ func (s sequence) ofOthers(p *diagnose.Pass) bool {
 func atATime(p *diagnose.Pass, s sequence) float64 {
 	ops, load := p.Operations(), p.Load()
 	delegated := slices.ContainsFunc(s.calls, func(c call) bool { return c.by != "" })
-	if ops == nil || !delegated || !(load.Requests > 0 && load.Service > 0) || s.ns <= 0 {
+	requests := p.CountedRequests()
+	if ops == nil || !delegated || !(requests > 0 && load.Service > 0) || s.ns <= 0 {
 		return 1
 	}
 	var ns float64
 	for _, spent := range s.operations(ops) {
 		ns += spent
 	}
-	inAll := ns / load.Requests / load.Service
+	inAll := ns / requests / load.Service
 	return max(1, inAll/(s.ns/s.whole))
 }
 
@@ -318,8 +319,8 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("Requests make %s calls one after another%s at %s; that takes %s of their time (the longest call "+
 			"takes %s)",
 			diagnose.Times(s.counted(p)), most, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
-		Remedy: fmt.Sprintf("%sMake the calls below %s concurrently (errgroup), or fetch everything in one call. Made "+
-			"concurrently, they would take %s instead of %s.", s.piped(p), diagnose.At(at), diagnose.Span(s.longest),
+		Remedy: fmt.Sprintf("%sMake the calls below %s concurrently (errgroup) if none needs another's response, or fetch everything in "+
+			"one call. Made concurrently, they would take %s instead of %s.", s.piped(p), diagnose.At(at), diagnose.Span(s.longest),
 			diagnose.Span(s.ns)),
 	}
 	if s.own {
