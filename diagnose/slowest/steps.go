@@ -139,7 +139,7 @@ func (t *describer) step(s stretch, times int, whole time.Duration) Step {
 	if place, ok := t.stacks.Place(part.Stack); ok {
 		step.Text += " at " + diagnose.At(place)
 		step.Place = callstack.Short(place.Function)
-	} else if s.Site != "" {
+	} else if s.Site != "" && s.Site[0] != '(' { // "(unknown)" is no place
 		step.Text += " at " + s.Site
 	}
 	step.For = behind(s.Behind, t.stacks)

@@ -29,7 +29,7 @@ var doing = map[callstack.Wait]string{
 	callstack.FlightWait:   "waited for another request that computes the same value",
 	callstack.SleepWait:    "waited for a timer",
 	callstack.LogWait:      "waited to write the log",
-	callstack.ReadLockWait: "waited to read while a writer held the lock",
+	callstack.ReadLockWait: "waited to read behind a writer of the lock",
 	callstack.LockWait:     "waited for a mutex that another goroutine held",
 	callstack.SyncWait:     "waited until a file was safely on disk (fsync)",
 	callstack.FileWait:     "waited for a file",
