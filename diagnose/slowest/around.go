@@ -3,7 +3,6 @@ package slowest
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,21 +21,17 @@ import (
 type around struct {
 	rec        *record.Record
 	width      time.Duration     // of the windows that usual is based on
-	usual      float64           // p99 of the median window, ns
+	usual      float64           // median of the median window, ns
 	statements map[string]string // text by query id
 }
 
-// newAround reads the usual latency once: the p99 of the median window of the
+// newAround reads the usual latency once: the median of the median window of the
 // steady span.
 func newAround(rec *record.Record) *around {
 	a := &around{rec: rec, statements: map[string]string{}}
 	if steady := rec.Run.Steady; steady.Len() > 0 {
-		line := rec.Series(series.LoadLatency, series.Labels("q", "p99"), steady)
-		a.width = line.Width
-		values := slices.DeleteFunc(line.Values, math.IsNaN)
-		if len(values) > 0 {
-			a.usual = stat.Median(values)
-		}
+		line := rec.Series(series.LoadLatency, typical, steady)
+		a.width, a.usual = line.Width, stat.Median(line.Values)
 	}
 	var s database.Statements
 	if rec.ReadJSON(database.File, &s) == nil {
@@ -86,30 +81,44 @@ func (a *around) windows(s timebase.Span) int {
 	return int(timebase.Window(s.To-1, width) - timebase.Window(s.From, width) + 1)
 }
 
-// Factors above the usual p99 at which a window was somewhat slower, or slow, for
-// all requests.
+// typical is the latency by which a window's requests are compared: not a high percentile, which in a window of few requests is the
+// slow request itself.
+var typical = series.Labels("q", "p50")
+
+// Factors above the usual median at which a window was somewhat slower, or slow, for
+// most requests.
 const (
 	slower = 1.25
 	bad    = 2
 )
 
-// latency says whether the request was slow alone or with all others: the former
+// others is the least number of requests of a window whose median says something about other requests: of three, one cannot be it if it is
+// the slowest.
+const others = 3
+
+// latency says whether the request was slow alone or with most others: the former
 // points to the request, the latter to the host.
 func (a *around) latency(s timebase.Span) string {
-	// At the resolution of the usual one: the largest value of a wide window
-	// compares only with those of other wide windows.
-	p99 := largest(a.rec.SeriesAt(series.LoadLatency, series.Labels("q", "p99"), s, a.width))
-	if p99 <= 0 || !(a.usual > 0) {
+	// At the resolution of the usual one, so that they compare.
+	line := a.rec.SeriesAt(series.LoadLatency, typical, s, a.width)
+	ended := a.rec.SeriesAt(series.LoadRequests, "", s, a.width).Values
+	most := 0.0
+	for i, v := range line.Values {
+		if i < len(ended) && ended[i] >= others && v > most {
+			most = v
+		}
+	}
+	if most <= 0 || !(a.usual > 0) {
 		return ""
 	}
 	how := "Other requests were as fast as usual"
 	switch {
-	case p99 >= bad*a.usual:
-		how = "All requests were slow"
-	case p99 >= slower*a.usual:
+	case most >= bad*a.usual:
+		how = "Most requests were slow"
+	case most >= slower*a.usual:
 		how = "Other requests were slower too"
 	}
-	return fmt.Sprintf("%s: p99 %s against a usual %s.", how, diagnose.Span(p99), diagnose.Span(a.usual))
+	return fmt.Sprintf("%s: a median of %s against a usual %s.", how, diagnose.Span(most), diagnose.Span(a.usual))
 }
 
 // collector says in how many of the windows the garbage collector ran, and for how
@@ -145,10 +154,11 @@ func (a *around) collector(s timebase.Span) string {
 // cpu says how busy the host was, with the kernel's run queue delay above a
 // millisecond.
 func (a *around) cpu(s timebase.Span) string {
-	busy, ok := a.sum(series.HostBusy, "", s)
+	line := a.rec.Series(series.HostBusy, "", s)
+	busy, n := line.Sum()
 	cpus := a.most(series.HostCPUs, "", s)
-	length := time.Duration(a.windows(s)) * a.rec.Width(s)
-	if !ok || cpus <= 0 {
+	length := time.Duration(n) * a.rec.Run.Window
+	if length <= 0 || cpus <= 0 {
 		return ""
 	}
 	use := math.Min(1, busy/(cpus*float64(length)))

@@ -41,15 +41,20 @@ func bundle(t *testing.T) *record.Record {
 		points = append(points, series.Point{Window: window, Series: series.Series{Name: name, Labels: labels}, Value: v})
 	}
 	for n := range int64(20) {
-		p99, busy := 10*float64(ms), 50*float64(ms)
+		p50, busy, ended := 10*float64(ms), 50*float64(ms), 20.0
+		if n == 15 {
+			p50, ended = 500*float64(ms), 2
+		}
 		if n == 10 || n == 11 {
-			p99, busy = 90*float64(ms), 190*float64(ms)
+			p50, busy = 90*float64(ms), 190*float64(ms)
 			add(n, series.GCCycles, "", float64(n-10)) // in 11 alone
 			add(n, series.DBBlocked, "", 3)
 			add(n, series.StatementTime, series.Labels("queryid", "7"), 80*float64(ms))
 			add(n, series.StatementCalls, series.Labels("queryid", "7"), 4)
 		}
-		add(n, series.LoadLatency, series.Labels("q", "p99"), p99)
+		add(n, series.LoadLatency, series.Labels("q", "p50"), p50)
+		add(n, series.LoadLatency, series.Labels("q", "p99"), max(p50, float64(n%2)*400*float64(ms))) // the slowest request of few
+		add(n, series.LoadRequests, "", ended)
 		add(n, series.HostBusy, "", busy)
 		add(n, series.HostCPUs, "", 2)
 	}
@@ -122,6 +127,13 @@ func TestBehindClient(t *testing.T) {
 	}
 }
 
+// TestSlowAmongFew: of two requests, one is half of what their median says.
+func TestSlowAmongFew(t *testing.T) {
+	if text := newAround(bundle(t)).latency(timebase.Span{From: 1500 * ms, To: 1600 * ms}); text != "" {
+		t.Error(text)
+	}
+}
+
 func TestStoppedByACall(t *testing.T) {
 	own, collectors := does(callstack.StopWait, breakdown.StateStoppedByCall), does(callstack.Collector, breakdown.StateSTW)
 	if own == collectors || !strings.Contains(own, "the program stopped all goroutines") {
@@ -167,7 +179,7 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("the database: %+v", s)
 	}
 	wantAround := []string{
-		"All requests were slow: p99 90.0 ms against a usual 10.0 ms.",
+		"Most requests were slow: a median of 90.0 ms against a usual 10.0 ms.",
 		"The garbage collector ran in 1 of the 2 windows.",
 		"The host's CPUs were 95 % busy.",
 		"The database worked most on UPDATE stock SET n = n - $1 (8 calls, 160 ms).",
@@ -177,7 +189,7 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("meanwhile %q", reported.Meanwhile)
 	}
 	if around := strings.Join(requests[1].Meanwhile,
-		" "); around != "Other requests were as fast as usual: p99 10.0 ms against a usual 10.0 ms. The host's CPUs were 25 "+
+		" "); around != "Other requests were as fast as usual: a median of 10.0 ms against a usual 10.0 ms. The host's CPUs were 25 "+
 		"% busy." {
 		t.Errorf("a quiet moment: %q", around)
 	}
