@@ -49,6 +49,16 @@ func TestWorkBehindOneGoroutineIsWorthItsChain(t *testing.T) {
 	})
 }
 
+// TestSeveralGoroutinesAreNoCPUs: what limits next once one function that four goroutines run is cheaper is the rest of their work.
+func TestSeveralGoroutinesAreNoCPUs(t *testing.T) {
+	runWith(t, oneForAll().Left(4, 4, "runtime.gopark", storeLoop), func(p *diagnose.Pass) {
+		g := p.Ran(evidence.Work{Share: 0.5, Function: "shop/store.(*Store).check"})
+		if g.Then != "the 4 goroutines of store.(*Store).loop" {
+			t.Errorf("%+v, want the goroutines named", g)
+		}
+	})
+}
+
 // A finding says what its remedy gains and what limits next.
 func TestGainSaysWhatLimitsNext(t *testing.T) {
 	runWith(t, New(64, 40*time.Millisecond).CPU(2, 1.8, 0.8, 0.5, 0.5).

@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/series"
@@ -80,7 +81,7 @@ func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 		s.Servers = max(1, e.Workers)
 		s.Name = "the goroutine of " + callstack.Short(e.Entry)
 		if e.Workers > 1 {
-			s.Name = named("the %s goroutines of ", e.Workers) + callstack.Short(e.Entry)
+			s.Name = fmt.Sprintf("the %s goroutines of %s", notation.Short(e.Workers), callstack.Short(e.Entry))
 		}
 		s.inside = func(u usage.Booked) bool { return p.Began(u.Stack) == e.Entry }
 	default:
