@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
@@ -102,7 +103,8 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		why = append(why, "requests are sent late although connections are free")
 		facts = append(facts, diagnose.Fact(diagnose.FromLoad, lag, diagnose.Nanosec, "the lag's p99 is %s", diagnose.Span(lag)))
 	}
-	if part := c.Generator / c.Busy; c.Saturated() && part >= generatorPart {
+	// A service that uses up a limit of its own leaves the host's CPUs to the generator.
+	if part := c.Generator / c.Busy; c.Saturated() && c.HostUse() >= evidence.Saturation && part >= generatorPart {
 		why = append(why, "it takes CPU from the service")
 		facts = append(facts, diagnose.Fact(diagnose.FromLoad, part, diagnose.Ratio,
 			"the generator uses %s of the CPU in use", diagnose.Percent(part)))

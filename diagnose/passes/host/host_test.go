@@ -23,6 +23,8 @@ func TestGenerator(t *testing.T) {
 	Expect(t, host.Generator, Idle())
 	Expect(t, host.Generator, New(64, 4*ms).Achieved(5000), "generator-saturated") // Little's law
 	Expect(t, host.Generator, New(64, 4*ms).CPU(2, 1.97, 0.4, 1.4, -1), "generator-saturated")
+	// The service uses up its own quota, and the host has CPUs for both.
+	Expect(t, host.Generator, New(64, 4*ms).CPU(8, 2.4, 0.5, 1.6, 0).Gauge(series.CgroupQuota, "", 0.5))
 	Expect(t, host.Generator, Healthy().
 		Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"its lag is 40 ms"}}}), "generator-saturated")
 	Expect(t, host.Generator, Healthy().Summary(record.Summary{Generator: record.Generator{Valid: true}}))
