@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -52,7 +53,10 @@ func TestPorts(t *testing.T) {
 		return waiting(0).Counter(series.LoadErrors, "kind=status", 900).Gauge(series.NetTCPTimeWait, "", 28232).
 			Counter(series.TCPConnectFails, "", 900).Counter(series.NetAttemptFails, "", refused)
 	}
-	Expect(t, host.Ports, short(0), "port-exhaustion")
+	found = Expect(t, host.Ports, short(0), "port-exhaustion")
+	if len(found) == 1 && strings.Contains(found[0].Title+found[0].Evidence[0].Text, "one address") {
+		t.Errorf("the namespace's connections are told as those of one address: %q, %q", found[0].Title, found[0].Evidence[0].Text)
+	}
 	Expect(t, host.Ports, short(900)) // the peer refuses
 	ExpectUnjudged(t, host.Ports, late(), "port-exhaustion")
 }
@@ -130,6 +134,10 @@ func TestStability(t *testing.T) {
 	found := Expect(t, host.Stability, New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1), "unstable-host")
 	if len(found) == 1 && found[0].Confidence != findings.Low {
 		t.Error("a noisy host is no sickness of the service")
+	}
+	found = Expect(t, host.Stability, New(64, 4*ms).CPU(4, 3.9, 0.3, 0.1, 1.2), "unstable-host")
+	if len(found) == 1 && !strings.Contains(found[0].Evidence[0].Text, "the database and other programs that the service calls (1.2)") {
+		t.Errorf("who used the CPUs is %q", found[0].Evidence[0].Text)
 	}
 	Expect(t, host.Stability, Idle().Counter(series.HostSteal, "", 2e9), "unstable-host")
 	ExpectUnjudged(t, host.Stability, New(64, 4*ms), "unstable-host")

@@ -68,9 +68,9 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	load := p.Load()
 	failed := math.Min(1, load.Errors/math.Max(1, load.Requests))
-	trust := findings.High
+	trust, to := findings.High, "to one address"
 	if all, failing := refusedPorts(p); failing && failed >= leastFailed && all > waiting {
-		waiting, trust = all, findings.Medium
+		waiting, trust, to = all, findings.Medium, "in the network namespace"
 	}
 	used := waiting / ports
 	if used < nearPorts {
@@ -79,16 +79,16 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "port-exhaustion", Share: math.Min(1, used), ShareOf: diagnose.OfCapacity, Confidence: trust,
 		GainCeiling: math.Max(diagnose.Ceiling(failed), 1.5),
-		Title: fmt.Sprintf("Local ports run out: %s of %s are in TIME_WAIT to one address",
-			diagnose.Number(waiting), diagnose.Number(ports)),
+		Title: fmt.Sprintf("Local ports run out: %s of %s are in TIME_WAIT %s",
+			diagnose.Number(waiting), diagnose.Number(ports), to),
 		Where: findings.Where{Detail: "net.ipv4.ip_local_port_range"},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Count, "%s connections to one "+
-				"address are in TIME_WAIT, of %s local ports", diagnose.Number(waiting), diagnose.Number(ports)),
+			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Count, "%s connections %s are in TIME_WAIT; there are %s local ports",
+				diagnose.Number(waiting), to, diagnose.Number(ports)),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
 		},
-		Remedy: "Keep and reuse connections to that address: one http.Transport, bodies read to the end and closed, " +
-			"MaxIdleConnsPerHost set to the number of calls in flight.",
+		Remedy: "Keep and reuse connections. An HTTP client needs one http.Transport, bodies read to the end and closed, and " +
+			"MaxIdleConnsPerHost set to the number of calls in flight; a client of a database or cache one pool that keeps them.",
 	}
 	if failed < leastFailed {
 		f.Confidence, f.GainCeiling = findings.Low, diagnose.MinGain

@@ -89,7 +89,7 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"%s of %s CPUs were busy, %s of them with programs other than the service (%s), redline (%s), the database and "+
 				"other programs that the service calls (%s)",
 			diagnose.Times(c.Busy), diagnose.Number(c.CPUs), diagnose.Times(others*c.CPUs),
-			diagnose.Times(c.Target+c.Children), diagnose.Times(zero(c.Generator)), diagnose.Times(c.Peers)))
+			diagnose.Times(c.Target+c.Children), diagnose.Times(zero(c.Generator)), diagnose.Times(zero(c.Database)+c.Peers)))
 	}
 	if steal >= leastSteal {
 		why = append(why, fmt.Sprintf("the hypervisor gave %s of its CPU time to other guests", diagnose.Percent(steal)))
