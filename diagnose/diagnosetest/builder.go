@@ -36,6 +36,7 @@ type Builder struct {
 	module      string
 	modules     []string
 	connections int
+	streams     int     // of the connections, that one of them carries
 	rate        float64 // requests per second
 	intended    float64 // of an open loop; 0 is closed
 	latency     time.Duration
@@ -80,6 +81,9 @@ func (b *Builder) Rate(rate float64) *Builder {
 	b.rate, b.intended = rate, rate
 	return b
 }
+
+// Streams makes each connection carry n of the requests at once, so that there are n times fewer.
+func (b *Builder) Streams(n int) *Builder { b.streams = n; return b }
 
 // Achieved sets the rate that a closed loop reached, against Little's law.
 func (b *Builder) Achieved(rate float64) *Builder { b.rate = rate; return b }
@@ -237,8 +241,9 @@ func (b *Builder) write(dir string) error {
 	steady := timebase.Span{From: warmup, To: warmup + duration}
 	w, err := record.Create(dir, record.Run{
 		Schema: record.RunSchema, ID: "run", Clock: clock, Window: timebase.DefaultWindow, Steady: steady,
-		Scenario: json.RawMessage(fmt.Sprintf(`{"load":{"rate":%g,"connections":%d}}`, b.intended, b.connections)),
-		Target:   record.Target{How: "build", URL: cmp.Or(b.scheme, "http") + "://127.0.0.1:8080/", Module: b.module, Modules: b.modules},
+		Scenario: json.RawMessage(fmt.Sprintf(`{"load":{"rate":%g,"connections":%d,"streams":%d}}`, b.intended,
+			b.connections/max(1, b.streams), b.streams)),
+		Target: record.Target{How: "build", URL: cmp.Or(b.scheme, "http") + "://127.0.0.1:8080/", Module: b.module, Modules: b.modules},
 	})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 type Load struct {
 	Open        bool
 	Connections int     // requests in flight at once in a closed loop, or the cap of an open one
+	Sockets     int     // that carry them: fewer where each has several streams
 	Think       float64 // mean pause between a response and the next request, ns
 	Intended    float64 // 1/s, of an open loop
 	Requests    float64 // ended in the span, failures included
@@ -40,6 +41,7 @@ func (p *Run) readLoad() Load {
 	if plan, err := scenario.ReadRecorded(p.Record.Run.Scenario); err == nil {
 		load := plan.Load
 		l.Open, l.Intended, l.Connections = load.Open(), load.Rate, load.Connections*max(1, load.Streams)
+		l.Sockets = load.Connections
 		if l.Think = float64(load.Think.Mean); l.Think == 0 {
 			l.Think = float64(load.Think.Min+max(load.Think.Min, load.Think.Max)) / 2
 		}

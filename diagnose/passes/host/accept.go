@@ -123,10 +123,10 @@ func lateConnections(p *diagnose.Pass, overflows float64) float64 {
 		late, all = above(load), load.Requests*load.Mean
 	} else {
 		open, ok := p.Mean(series.LoadConnections, "")
-		if !ok || load.Connections == 0 {
+		if !ok || load.Sockets == 0 {
 			return 0
 		}
-		late, all = 1-open/float64(load.Connections), float64(load.Connections)*float64(p.Steady().Len())
+		late, all = 1-open/float64(load.Sockets), float64(load.Sockets)*float64(p.Steady().Len())
 		late = math.Max(late, above(load))
 	}
 	if !(all > 0) {

@@ -85,10 +85,10 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	// In a closed loop the gain is in the connections that cannot be accepted.
 	if connected, ok := p.Mean(series.LoadConnections, ""); ok && !load.Open && connected > 0 && used >= atLimit {
-		if missing := float64(load.Connections) / connected; missing > f.GainCeiling {
+		if missing := float64(load.Sockets) / connected; missing > f.GainCeiling {
 			f.GainCeiling = min(missing, diagnose.Ceiling(1))
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Count,
-				"%s of %d connections were open on average", diagnose.Number(connected), load.Connections))
+				"%s of %d connections were open on average", diagnose.Number(connected), load.Sockets))
 		}
 	}
 	return []diagnose.Finding{f}, nil

@@ -184,6 +184,9 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	ceiling := float64(load.Connections) / ((load.Service + load.Think) / 1e9)
 	connections := diagnose.Counted(float64(load.Connections), "connection", "connections")
+	if load.Connections > load.Sockets {
+		connections = diagnose.Counted(float64(load.Connections), "stream", "streams")
+	}
 	f := diagnose.Finding{
 		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity,
 		GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: findings.Low,

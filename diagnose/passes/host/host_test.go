@@ -9,6 +9,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/host"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
@@ -43,6 +44,10 @@ func TestGenerator(t *testing.T) {
 func TestConnections(t *testing.T) {
 	few := func() *Builder { return New(1, 4*ms).CPU(2, 0.4, 0.2, 0.1, -1) }
 	Expect(t, host.Connections, few().Wait(breakdown.StateRunning, ms, 1), "generator-limited")
+	if found := Expect(t, host.Connections, New(4, 4*ms).Streams(4).CPU(2, 0.4, 0.2, 0.1, -1), "generator-limited"); len(found) == 1 &&
+		!strings.HasPrefix(found[0].Title, "4 streams at ") {
+		t.Errorf("one connection is told as %q", found[0].Title)
+	}
 	Expect(t, host.Connections, few().CPU(2, 1.6, 1, 0.3, -1))
 	Expect(t, host.Connections, few().Rate(200))
 	Expect(t, host.Connections, Healthy())
@@ -110,6 +115,11 @@ func TestProcs(t *testing.T) {
 
 func TestDescriptors(t *testing.T) {
 	Expect(t, host.Descriptors, Healthy().Gauge(series.ProcessFDs, "", 1000), "fd-limit")
+	// All connections are open, each with several streams.
+	if found := Expect(t, host.Descriptors, Healthy().Streams(8).Gauge(series.ProcessFDs, "", 1020).
+		Gauge(series.LoadConnections, "", 8), "fd-limit"); len(found) == 1 && found[0].GainCeiling > 1.5 {
+		t.Errorf("streams count as connections that are not open: %+v", found[0])
+	}
 	Expect(t, host.Descriptors, Healthy())
 	ExpectUnjudged(t, host.Descriptors, Healthy().Without(series.ProcessFDs), "fd-limit")
 }
@@ -127,6 +137,13 @@ func TestDisk(t *testing.T) {
 	// blocking-syscall
 	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", wal))
 	ExpectUnjudged(t, host.Disk, idle().NoAnatomy(), "disk-sync")
+	// What the slow requests gain is latency, also where the mean request's gain would be throughput.
+	tail := idle().Wait(breakdown.StateNetwork, 20*ms, 1, Query()...).Wait(breakdown.StateSyscall, 8*ms, 1, "syscall.Fsync",
+		"os.(*File).Sync", wal).Slow(breakdown.StateSyscall, 400*ms, "syscall.Fsync", "os.(*File).Sync", wal)
+	if found := Expect(t, host.Disk, tail, "disk-sync at wal.go:30"); len(found) == 1 &&
+		(found[0].ShareOf != diagnose.OfRequest || found[0].GainOf != laws.Latency || found[0].Then != "") {
+		t.Errorf("worth %.2fx of %q, then %q", found[0].GainCeiling, found[0].GainOf, found[0].Then)
+	}
 	// A generic function writes whatever it is given: who gave it is named, and who called that.
 	found := Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", wal,
 		"shop/data.Service[...].Update@data.go:57", "shop/keys.(*Keys).Touch@keys.go:109", "shop/web.(*Bouncer).lookup@web.go:352"),

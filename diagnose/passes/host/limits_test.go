@@ -36,6 +36,12 @@ func TestAccept(t *testing.T) {
 	}
 	closed := New(60, 20*ms).CPU(2, 0.4, 0.2, 0.1, -1).Counter(series.NetListenOverflows, "", 400)
 	Expect(t, host.Accept, closed.Gauge(series.LoadConnections, "", 20), "accept-overflow")
+	// Six connections of ten streams are all open.
+	streams := New(60, 20*ms).Streams(10).CPU(2, 0.4, 0.2, 0.1, -1).Counter(series.NetListenOverflows, "", 400)
+	if found := Expect(t, host.Accept, streams.Gauge(series.LoadConnections, "", 6), "accept-overflow"); len(found) == 1 &&
+		found[0].Share > 0.2 { // what lies above the median
+		t.Errorf("%.2f of request time is lost to connections that are open", found[0].Share)
+	}
 	ExpectUnjudged(t, host.Accept, Healthy(), "accept-overflow")
 }
 
