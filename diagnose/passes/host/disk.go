@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
@@ -69,8 +70,9 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		queued := queuedBehind(p, &s)
 		// Judged again, with the queue added.
 		v, _ := waitgain.Decide(p, s, waitgain.Serial)
-		if tail := s.TailNS / float64(p.Anatomy.TailNS); tail > 0 && !p.CPU().Saturated() {
-			v.Gain = max(v.Gain, diagnose.Ceiling(tail))
+		if gain := diagnose.Ceiling(s.TailNS / float64(p.Anatomy.TailNS)); gain > v.Gain && !p.CPU().Saturated() {
+			// The slow requests get that much shorter, whatever limits the rate.
+			v.Gain, v.GainOf, v.Then, v.AtLeast = gain, laws.Latency, "", false
 		}
 		f := v.Finding(p, "disk-sync", s)
 		if at, ok := onBehalf(p, s); ok {
