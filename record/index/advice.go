@@ -70,15 +70,18 @@ func (d design) keys() []key { return append(slices.Clone(d.equal), d.rest...) }
 // Advise names the index that a scan lacks: the columns compared for equality,
 // then those of the order or of a range. It names none that exists.
 func (s Scan) Advise() Advice {
+	if s.Table == nil && strings.HasPrefix(s.Node.Relation, "pg_") {
+		return Advice{Why: []string{s.Node.Relation + " is one of the server's own catalogues, which take no index: read it once, at start-up."}}
+	}
 	var d design
 	var ranges, nulls, alternatives []condition
 	for _, c := range conditions(s.Filter, s.Node.Alias) {
 		switch c.op {
 		case equal:
 			s.addEqual(&d, c)
-		case ranged:
-			ranges = append(ranges, c)
-		case matches, prefixed, infix, contains:
+		case member:
+			s.addMember(&d, c)
+		case ranged, matches, prefixed, infix, contains:
 			ranges = append(ranges, c)
 		case either:
 			alternatives = append(alternatives, c)
@@ -151,7 +154,7 @@ func (s Scan) alternatives(c condition) string {
 	name, _ := s.names()
 	var texts []string
 	for _, side := range c.sides {
-		if side.column == "" || side.op != equal && side.op != ranged {
+		if side.column == "" || side.op != equal && side.op != ranged && side.op != isNull {
 			return ""
 		}
 		text := fmt.Sprintf("CREATE INDEX ON %s (%s)", name, quote(side.column))

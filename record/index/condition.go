@@ -10,7 +10,8 @@ type operator int
 
 const (
 	other    operator = iota
-	equal             // =, = ANY
+	equal             // =, = ANY of a list
+	member            // value = ANY of the column, an array
 	ranged            // <, <=, >, >=
 	matches           // LIKE
 	isNull            // IS NULL
@@ -32,6 +33,7 @@ type condition struct {
 	function   string      // of the expression, "" for others
 	cast       string      // type that the column alone is cast to
 	inner      string      // the column within the expression
+	list       bool        // equal to any of a list
 	sides      []condition // of either
 }
 
@@ -43,6 +45,9 @@ var (
 	// types, parameters and functions.
 	inside = regexp.MustCompile(`::[a-z][\w ]*|\$\d+|'(?:[^']|'')*'|[a-z_]\w*\(|(?:("[^"]+"|[a-z_]\w*)\.)?("[^"]+"|[a-z_]\w*)`)
 )
+
+// anyOf is how PostgreSQL prints IN, too.
+const anyOf = " = ANY "
 
 // maxConditions bounds how many conditions of one scan are examined.
 const maxConditions = 32
@@ -91,14 +96,15 @@ func parse(part, alias string) condition {
 	for _, one := range [...]struct {
 		sign string
 		op   operator
-	}{{" = ANY ", equal}, {" = ", equal}, {" <= ", ranged}, {" >= ", ranged}, {" < ", ranged}, {" > ", ranged},
+	}{{anyOf, equal}, {" = ", equal}, {" <= ", ranged}, {" >= ", ranged}, {" < ", ranged}, {" > ", ranged},
 		{" ~~* ", infix}, {" ~~ ", matches}, {" @> ", contains}, {" && ", contains}, {" @@ ", contains}} {
 		sides := split(text, one.sign)
 		if len(sides) != 2 {
 			continue
 		}
-		value := sides[1]
+		value, swapped := sides[1], false
 		if !c.of(sides[0], alias) {
+			swapped = true
 			if value = sides[0]; one.op == matches || one.op == infix || one.op == contains || !c.of(sides[1], alias) {
 				return c
 			}
@@ -106,8 +112,11 @@ func parse(part, alias string) condition {
 		if columnWithin(bare(value), alias) != "" {
 			return condition{text: part} // compared with another of the same row
 		}
-		c.op = one.op
-		if c.op == matches {
+		c.op, c.list = one.op, one.sign == anyOf
+		switch {
+		case c.list && swapped:
+			c.op, c.list = member, false
+		case c.op == matches:
 			c.op = patternOf(value)
 		}
 		return c

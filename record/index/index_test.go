@@ -78,6 +78,11 @@ func TestAdvice(t *testing.T) {
 		{"words of a text", seq("(to_tsvector('english'::regconfig, body) @@ $1)"), "t USING gin (to_tsvector('english'::regconfig, body))"},
 		{"an equality beside an array", seq("((tags @> $1) AND (uid = $2))"), "t (uid)"},
 		{"contained", seq("($1 @> tags)"), ""},
+		{"member of an array", seq("($1 = ANY (tags))"), ""},
+		{"ILIKE of a document's field", seq("((doc ->> 'name'::text) ~~* $1)"), "t USING gin ((doc ->> 'name'::text) gin_trgm_ops)"},
+		{"ILIKE of a function that may change", seq("(unaccent(name) ~~* $1)"), ""},
+		{"month", seq("(date_trunc('month'::text, created_at) = $1)"), "t (created_at)"},
+		{"weekday", seq("(date_part('dow'::text, created_at) = $1)"), ""},
 		{"names to be quoted", seq(`(\"userId\" = $1)`), `t ("userId")`},
 		{"or", seq("((a = $1) OR (b = $2))"), ""},
 		{"unknown function", seq("(secret_sauce(a) = $1)"), ""},
@@ -94,6 +99,78 @@ func TestAdvice(t *testing.T) {
 		if a := adviseOn(t, c.plan, 1); a.Create != want {
 			t.Errorf("%s: %q, want %q (%q)", c.name, a.Create, want, a.Why)
 		}
+	}
+}
+
+// TestTypesOfColumns: which indexes look into a column, and whether a pattern can be matched without a cast, depends on its type.
+func TestTypesOfColumns(t *testing.T) {
+	for _, c := range []struct{ typ, filter, index string }{
+		{"text[]", "(c @> $1)", "t USING gin (c)"},
+		{"jsonb", "(c @> $1)", "t USING gin (c jsonb_path_ops)"},
+		{"tstzrange", "(c && $1)", "t USING gist (c)"},
+		{"int4multirange", "(c @> $1)", "t USING gist (c)"},
+		{"geometry(Point,4326)", "(c && $1)", "t USING gist (c)"},
+		{"public.geography", "(c && $1)", "t USING gist (c)"},
+		{"inet", "(c && $1)", "t USING gist (c inet_ops)"},
+		{"ltree", "(c @> $1)", "t USING gist (c)"},
+		{"uuid", "((c)::text ~~* $1)", ""},
+		{"character varying(40)", "((c)::text ~~* $1)", "t USING gin (c gin_trgm_ops)"},
+	} {
+		on, want := table("t"), c.index
+		on.Columns = []database.Column{{Name: "c", Type: c.typ}}
+		if want != "" {
+			want = "CREATE INDEX ON " + want
+		}
+		if a := adviseOn(t, seq(c.filter), 1, on); a.Create != want {
+			t.Errorf("%s, %s: %q, want %q (%q)", c.typ, c.filter, a.Create, want, a.Why)
+		}
+	}
+}
+
+// TestWhyNoIndexServes: the reason names what would serve instead, and no other set of rows.
+func TestWhyNoIndexServes(t *testing.T) {
+	for _, c := range []struct{ filter, why, not string }{
+		{"($1 = ANY (tags))", "write tags @> ARRAY[value], which CREATE INDEX ON t USING gin (tags) serves", "Rewrite"},
+		{"(unaccent(name) ~~* $1)", "of exactly unaccent(name)", "CREATE EXTENSION"},
+		{"(date_trunc('month'::text, at) = $1)", "from the beginning of the period to that of the next", "1 day"},
+		{"((at)::date = $1)", "at < $1 + interval '1 day'", ""},
+		{"((a = $1) OR (a IS NULL))", "(BitmapOr): CREATE INDEX ON t (a).", "Rewrite"},
+	} {
+		a := adviseOn(t, seq(c.filter), 1, table("t"))
+		if why := a.String(); !strings.Contains(why, c.why) || c.not != "" && strings.Contains(why, c.not) {
+			t.Errorf("%s: %s", c.filter, why)
+		}
+	}
+	if a := adviseOn(t, strings.ReplaceAll(seq("(relname = $1)"), `"t"`, `"pg_class"`), 1); a.Create != "" || len(a.Why) == 0 {
+		t.Errorf("an index of the server's own catalogue: %s", a)
+	}
+}
+
+// TestDearerByTheServersCosts: where a random block costs hardly more than the next one, a common value's rows are worth finding.
+func TestDearerByTheServersCosts(t *testing.T) {
+	root, err := Parse([]byte(seq("(uid = $1)")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	common := table("t", btree("t_uid", "uid"))
+	common.Columns = []database.Column{{Name: "uid", Distinct: 2, Known: true}}
+	for random, helps := range map[float64]bool{4: false, 1.1: true} {
+		planner := defaults
+		planner.RandomPage = random
+		worst, ok := Worst(root, 1, -1, Catalogue{Tables: []database.Table{common}, Planner: &planner})
+		if why := worst.Advise().String(); !ok || strings.Contains(why, "does not help") == helps {
+			t.Errorf("%v: %s", random, why)
+		}
+	}
+}
+
+// TestLimitIsNoStaleness: a limit ends a scan before it has read all the rows that the planner expects.
+func TestLimitIsNoStaleness(t *testing.T) {
+	a := adviseOn(t, `[{"Plan":{"Node Type":"Limit","Plan Rows":10,"Total Cost":900,"Plans":[{"Node Type":"Seq Scan",`+
+		`"Relation Name":"t","Alias":"t","Filter":"(uid = $1)","Total Cost":5000,"Plan Rows":500,"Actual Rows":10,"Actual Loops":1}]}}]`,
+		10, table("t", btree("t_uid", "uid")))
+	if why := a.String(); strings.Contains(why, "stale") || !strings.Contains(why, "The index exists") {
+		t.Error(why)
 	}
 }
 
@@ -217,6 +294,10 @@ func TestWaste(t *testing.T) {
 		{"a scan that stops early", `[{"Plan":{"Node Type":"Limit","Total Cost":2,"Plan Rows":10,"Plans":[{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(uid = $1)","Total Cost":5000}]}}]`, 10, 3, false},
 		{"the inner side of a loop", `[{"Plan":{"Node Type":"Nested Loop","Total Cost":850,"Plans":[{"Node Type":"Index Scan","Relation Name":"t","Index Cond":"(uid = $1)","Index Name":"t_uid","Total Cost":400,"Plan Rows":100},
 			{"Node Type":"Index Scan","Relation Name":"u","Index Name":"u_id","Index Cond":"(id = t.uid)","Total Cost":4.5,"Plan Rows":1}]}}]`, 100, 500, false},
+		{"kept for a loop", `[{"Plan":{"Node Type":"Nested Loop","Total Cost":9600,"Plans":[{"Node Type":"Seq Scan","Relation Name":"u","Alias":"u","Total Cost":8000,"Plan Rows":1000},
+			{"Node Type":"Materialize","Total Cost":501,"Plans":[{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(uid = $1)","Total Cost":500,"Plan Rows":5}]}]}}]`, 5000, -1, false},
+		{"beside either of two conditions", `[{"Plan":{"Node Type":"Nested Loop","Total Cost":9600,"Plans":[{"Node Type":"Bitmap Heap Scan","Relation Name":"u","Alias":"u","Total Cost":50,"Plan Rows":9},
+			{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(uid = u.id)","Total Cost":1000,"Plan Rows":1}]}}]`, 9, 1800, true},
 		{"a small part of the plan", `[{"Plan":{"Node Type":"Hash Join","Total Cost":9000,"Plans":[{"Node Type":"Seq Scan","Relation Name":"u","Alias":"u","Total Cost":8000,"Plan Rows":100000},
 			{"Node Type":"Hash","Plans":[{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(uid = $1)","Total Cost":500,"Plan Rows":1}]}]}}]`, 5, 1000, false},
 	} {

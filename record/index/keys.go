@@ -20,11 +20,11 @@ func (d *design) addKey(to *[]key, k key) {
 
 // steady are immutable functions of the server, so an index can hold their results.
 // Others depend on settings such as the time zone.
-const steady = " lower upper md5 length abs btrim ltrim rtrim reverse mod coalesce "
+const steady = " lower upper md5 length abs btrim ltrim rtrim reverse mod "
 
 // dates are functions and casts that truncate a time: a range of the column itself
-// selects the same rows and needs no index on an expression.
-const dates = " date date_trunc date_part to_char extract "
+// selects the same rows and needs no index on an expression. Parts of a time, such as its month in any year, are no range.
+const dates = " date date_trunc to_char "
 
 func (s Scan) addEqual(d *design, c condition) {
 	switch {
@@ -33,8 +33,11 @@ func (s Scan) addEqual(d *design, c condition) {
 	case c.cast != "" && s.relabels(c):
 		d.addKey(&d.equal, key{column: c.inner})
 	case c.cast == "date" || strings.Contains(dates, " "+c.function+" "):
-		d.why = append(d.why, fmt.Sprintf("No index on %[1]s serves %[2]s: write it as a range, %[1]s >= $1 AND %[1]s < "+
-			"$1 + interval '1 day'.", quote(c.inner), c.expression))
+		how := "a range of %[1]s itself, from the beginning of the period to that of the next"
+		if c.cast == "date" || c.function == "date" {
+			how = "a range, %[1]s >= $1 AND %[1]s < $1 + interval '1 day'"
+		}
+		d.why = append(d.why, fmt.Sprintf("No index on %[1]s serves %[2]s: write it as "+how+".", quote(c.inner), c.expression))
 		d.addKey(&d.rest, key{column: c.inner})
 	case c.cast != "":
 		is := ""
@@ -57,6 +60,18 @@ func (s Scan) addEqual(d *design, c condition) {
 		}
 		d.why, d.field = append(d.why, why), true
 	}
+}
+
+// addMember says how an array's members are found: an index of the array itself finds none of them.
+func (s Scan) addMember(d *design, c condition) {
+	if c.column == "" {
+		return
+	}
+	by := fmt.Sprintf("CREATE INDEX ON %s USING gin (%s)", quote(s.Node.Relation), quote(c.column))
+	if i := s.looking(c.column); i != "" {
+		by = i + " (GIN)"
+	}
+	d.why = append(d.why, fmt.Sprintf("No index serves %s: write %s @> ARRAY[value], which %s serves.", bare(c.text), quote(c.column), by))
 }
 
 // single reports whether a column has one value in all rows, by the planner's statistics.
@@ -125,11 +140,13 @@ func (s Scan) addRange(d *design, c condition) {
 		s.addContains(d, c)
 	case c.op == infix:
 		k := key{column: column, class: "gin_trgm_ops"}
-		switch {
-		case column == "" && c.function != "" && s.steady(c):
+		if column == "" {
+			if !s.steady(c) {
+				d.why = append(d.why, fmt.Sprintf("Only trigrams (pg_trgm) of exactly %s serve a pattern that begins with a wildcard, and "+
+					"an index can hold them only if the expression is immutable.", c.expression))
+				return
+			}
 			k.expression = c.expression
-		case column == "":
-			k.column = c.inner
 		}
 		d.method, d.rest = "gin", []key{k}
 		d.why = append(d.why, "Only trigrams serve a pattern that begins with a wildcard: run CREATE EXTENSION pg_trgm first.")
@@ -177,7 +194,27 @@ func (s Scan) addContains(d *design, c condition) {
 	case s.typeOf(c.column) == "jsonb":
 		k.class = "jsonb_path_ops"
 	}
-	d.method, d.rest = "gin", []key{k}
+	method, class := looksBy(s.typeOf(c.column))
+	if class != "" {
+		k.class = class
+	}
+	d.method, d.rest = method, []key{k}
+}
+
+// looksBy returns the access method whose indexes look into the values of a type, and the operator class, "" for the type's own: GiST
+// into ranges, shapes, networks and label trees, for which GIN has none, and GIN into documents, arrays and words.
+func looksBy(typ string) (method, class string) {
+	typ, _, _ = strings.Cut(typ, "(") // geometry(Point,4326)
+	switch typ = typ[strings.LastIndexByte(typ, '.')+1:]; typ {
+	case "inet", "cidr":
+		return "gist", "inet_ops"
+	case "geometry", "geography", "box", "circle", "point", "polygon", "cube", "ltree":
+		return "gist", ""
+	}
+	if strings.HasSuffix(typ, "range") { // tstzrange, int4multirange
+		return "gist", ""
+	}
+	return "gin", ""
 }
 
 // patternClass is the operator class whose order is that of the bytes.

@@ -11,7 +11,7 @@ func (s Scan) stale() bool {
 	if t.Rows < 0 || t.Changed > t.Live/2 && t.Changed > 1000 {
 		return true
 	}
-	if n := s.Node; n.Actual != nil && n.Removed == 0 {
+	if n := s.Node; n.Actual != nil && n.Removed == 0 && !s.Limited { // a limit ends a scan early
 		return max(1, *n.Actual) > 10*max(1, n.Rows) || max(1, n.Rows) > 10*max(1, *n.Actual)
 	}
 	return false
@@ -36,7 +36,10 @@ func (s Scan) part(column string) (part float64, known bool) {
 		return 0, false
 	}
 	for _, c := range s.Table.Columns {
-		if c.Name == column && c.Known && c.Distinct > 0 {
+		if c.Name == column && c.Known && c.Distinct != 0 {
+			if c.Distinct < 0 {
+				c.Distinct *= -s.Table.Rows // the planner expects more values in a larger table
+			}
 			return (1 - c.Nulls) / c.Distinct, true
 		}
 	}
@@ -45,5 +48,6 @@ func (s Scan) part(column string) (part float64, known bool) {
 
 // dearer reports whether reading a part of the table's rows by an index costs more than reading all of them, in the planner's units.
 func (s Scan) dearer(part float64) bool {
-	return min(part*s.Table.Rows, s.pages())*defaults.RandomPage > s.pages()*defaults.SeqPage+s.Table.Rows*defaults.Tuple
+	p := s.planner
+	return min(part*s.Table.Rows, s.pages())*p.RandomPage > s.pages()*p.SeqPage+s.Table.Rows*p.Tuple
 }

@@ -60,8 +60,9 @@ type Scan struct {
 	Lookups float64
 	// early is the planner's cost of a whole run, where it expects a limit to end it soon: it reads an index in the order
 	// wanted and discards what does not meet the filter. 0 for others.
-	early float64
-	whole bool // every row of the table is wanted
+	early   float64
+	whole   bool // every row of the table is wanted
+	planner database.Planner
 }
 
 // Removed is how many rows an execution reads and discards; 0 when it is not known.
@@ -119,7 +120,7 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 				continue
 			}
 			below := at
-			if n.Type == "Nested Loop" && i > 0 {
+			if n.Type == "Nested Loop" && i > 0 && n.Plans[i].Type != "Materialize" { // which keeps the rows
 				below.loops *= max(1, n.Plans[0].Rows)
 			}
 			if passes(n.Type) {
@@ -163,6 +164,7 @@ func subqueries(n *Node) (list []looped, cost float64) {
 
 func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
 	s := Scan{Node: n, Table: c.table(n), SortKey: at.sort, Limited: at.limited, Loops: max(1, at.loops, n.Loops), Wanted: max(1, n.Rows)}
+	s.planner = c.planner()
 	filters := []string{}
 	add := func(text string) {
 		if text != "" {
@@ -173,7 +175,7 @@ func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
 	bitmapConditions(n, add, 0)
 	add(n.Filter)
 	s.Filter = strings.Join(filters, " AND ")
-	s.whole = s.Filter == "" && !at.limited
+	s.whole = s.Filter == "" && !at.limited && n.Type != "Bitmap Heap Scan" // either of several conditions
 	if n.Actual != nil {
 		s.Wanted = max(1, *n.Actual)
 		s.Loops = max(1, n.Loops)
