@@ -29,7 +29,7 @@ func (s Scan) finish(d design) Advice {
 	}
 	if s.Table != nil {
 		for _, index := range s.Table.Indexes {
-			if serves(index, d) {
+			if s.serves(index, d) {
 				if reads := s.Node.Index == index.Name || s.Node.Uses(index.Name); !reads || len(a.Why) == 0 {
 					a.Why = append(a.Why, s.unused(index)...)
 				}
@@ -97,17 +97,23 @@ func (s Scan) leads(column string) bool {
 
 // serves reports whether an index serves a design: it begins with the columns of
 // equality, in any order, and continues with the rest, in either direction. A wider
-// one serves as well.
-func serves(index database.Index, d design) bool {
+// one serves as well, and so does a partial one that holds all rows wanted.
+func (s Scan) serves(index database.Index, d design) bool {
 	method := d.method
 	if method == "" {
 		method = "btree"
 	}
-	keys := d.keys()
-	if index.Method != method || len(index.Keys) < len(keys) {
-		return false
-	}
 	if index.Predicate != "" && !implied(index.Predicate, d.where) {
+		if !s.meets(index.Predicate) {
+			return false
+		}
+		parts := split(bare(index.Predicate), " AND ")
+		d.equal = slices.DeleteFunc(slices.Clone(d.equal), func(k key) bool { // the predicate says it
+			return k.column != "" && implied(quote(k.column)+" IS NULL", parts)
+		})
+	}
+	keys := d.keys()
+	if index.Method != method || len(keys) == 0 || len(index.Keys) < len(keys) {
 		return false
 	}
 	for _, k := range d.equal {
@@ -149,6 +155,24 @@ func same(there database.IndexKey, k key) bool {
 func plainText(text string) string {
 	return strings.NewReplacer("(", "", ")", "", " ", "").Replace(text)
 }
+
+// meets reports whether all rows of a scan meet an index's predicate, by the texts of its conditions. Where constants are hidden,
+// different ones look the same.
+func (s Scan) meets(predicate string) bool {
+	return !strings.Contains(predicate, hidden) && s.mayMeet(predicate)
+}
+
+// mayMeet is meets, but for the constants that are hidden.
+func (s Scan) mayMeet(predicate string) bool {
+	var texts []string
+	for _, c := range conditions(s.Filter, s.Node.Alias) {
+		texts = append(texts, unqualified(c.text, s.Node.Alias))
+	}
+	return implied(predicate, texts)
+}
+
+// hidden stands for a constant that a record does not hold.
+const hidden = "…"
 
 // implied reports whether the conditions include each part of an index's predicate.
 func implied(predicate string, where []string) bool {
@@ -195,7 +219,7 @@ func (s Scan) unfit(d design) (why []string) {
 		case at > 0 && index.Method == "btree":
 			why = append(why, fmt.Sprintf("%s has %s only after %s, but an index is searched from its first column.", index.Name,
 				quote(keys[0].column), nameOf(index.Keys[0])))
-		case at == 0 && index.Predicate != "":
+		case at == 0 && index.Predicate != "" && !s.mayMeet(index.Predicate):
 			why = append(why, fmt.Sprintf("%s is partial (%s), and the statement does not match its "+
 				"condition.", index.Name, index.Predicate))
 		case at == 0 && !d.bytes && len(keys) > 1 && s.ordered(index, d.equal):

@@ -174,6 +174,30 @@ func TestLimitIsNoStaleness(t *testing.T) {
 	}
 }
 
+// TestPartialIndex: a partial index serves a statement that has its condition, and lacks only what others would lack, too.
+func TestPartialIndex(t *testing.T) {
+	partial := func(where string, keys ...string) database.Table {
+		one := btree("t_live", keys...)
+		one.Predicate = where
+		return table("t", one)
+	}
+	const filter = "((uid = $1) AND (deleted_at IS NULL))"
+	if a := adviseOn(t, seq(filter), 1, partial("(deleted_at IS NULL)", "uid")); a.Create != "" || !strings.Contains(a.String(), "The index exists") {
+		t.Errorf("the statement has the index's condition: %s", a)
+	}
+	a := adviseOn(t, limited(filter, "at DESC"), 1, partial("(deleted_at IS NULL)", "uid"))
+	if why := a.String(); strings.Contains(why, "does not match") || !strings.Contains(why, "not in the order wanted") {
+		t.Errorf("it lacks the order: %s", why)
+	}
+	if a := adviseOn(t, seq(filter), 1, partial("(paid_at IS NULL)", "uid")); !strings.Contains(a.String(), "does not match") {
+		t.Errorf("another condition: %s", a)
+	}
+	kind := "((uid = $1) AND (kind = '…'::text))" // constants that a record does not hold may differ
+	if a := adviseOn(t, seq(kind), 1, partial("(kind = '…'::text)", "uid")); a.Create == "" || strings.Contains(a.String(), "does not match") {
+		t.Errorf("a condition of which only the beginning is known: %s", a)
+	}
+}
+
 // TestFieldBesideColumns: a field of a document whose key is a parameter selects what columns do not: one that an index serves
 // already, and one that is the same in all rows, though the planner puts brackets around some of the conditions.
 func TestFieldBesideColumns(t *testing.T) {
