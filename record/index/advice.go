@@ -14,6 +14,9 @@ type Advice struct {
 	Qualified string
 	// Why are sentences: why the existing indexes do not serve, and further changes.
 	Why []string
+	// Exact: with the index, the scan reads only rows that it returns. Otherwise it also reads what conditions leave out that the index
+	// does not hold, or sorts.
+	Exact bool
 	// ByValue: whether the index is used depends on a parameter's value, so that
 	// no generic plan shows it.
 	ByValue bool
@@ -99,8 +102,6 @@ func (s Scan) Advise() Advice {
 		}
 		if len(d.rest) == 0 && (len(sort) == 0 || !s.Limited) {
 			s.addRange(&d, c)
-		} else if c.expression != "" && c.op == ranged {
-			s.addRange(&design{}, c)
 		}
 	}
 	if len(d.rest) == 0 {
@@ -117,6 +118,38 @@ func (s Scan) Advise() Advice {
 		}
 	}
 	return s.finish(d)
+}
+
+// exact reports whether an index of a design leads to the rows that a scan returns, and to no others: each condition is one of its keys,
+// and it has the order of which a limit takes the first. Values of a list are looked up one after another, without an order.
+func (s Scan) exact(d design) bool {
+	keys := d.keys()
+	held := func(c condition, in []key) bool {
+		return slices.ContainsFunc(in, func(k key) bool {
+			return k.column != "" && (k.column == c.column || k.column == c.inner) || k.column == "" && k.expression == c.expression
+		})
+	}
+	sorts := s.Limited && len(s.SortKey) > 0
+	for _, c := range conditions(s.Filter, s.Node.Alias) {
+		switch c.op {
+		case equal:
+			if !held(c, keys) || c.list && sorts {
+				return false
+			}
+		case ranged, prefixed, contains:
+			if !held(c, d.rest[:min(1, len(d.rest))]) {
+				return false
+			}
+		case isNull, notNull, isTrue, isFalse:
+			if !held(c, keys) && !slices.ContainsFunc(d.where, func(w string) bool { return strings.Contains(w, quote(c.column)) }) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	order := s.order(d.equal)
+	return !sorts || len(order) > 0 && slices.Equal(d.rest, order)
 }
 
 // rangePart is the part of the rows that the planner expects between two values that it does not know (selfuncs.h,

@@ -54,7 +54,7 @@ func (s Scan) finish(d design) Advice {
 	if len(d.where) > 0 {
 		on += " WHERE " + strings.Join(d.where, " AND ")
 	}
-	a.Create, a.Qualified = "CREATE INDEX ON "+name+" "+on, "CREATE INDEX ON "+full+" "+on
+	a.Create, a.Qualified, a.Exact = "CREATE INDEX ON "+name+" "+on, "CREATE INDEX ON "+full+" "+on, s.exact(d)
 	return a
 }
 

@@ -146,6 +146,41 @@ func TestWhyNoIndexServes(t *testing.T) {
 	}
 }
 
+// TestExact: an index that does not hold all conditions, or the order, leads to rows that are not returned.
+func TestExact(t *testing.T) {
+	for plan, want := range map[string]bool{
+		seq("(uid = $1)"):                                     true,
+		seq("((uid = $1) AND (at > $2))"):                     true,
+		seq("((uid = $1) AND (done IS NULL))"):                true,
+		seq("((uid = $1) AND (id <> $2))"):                    false,
+		seq("((uid = $1) AND (at > $2) AND (size > $3))"):     false,
+		seq("((uid = $1) AND (name ~~* $2))"):                 false,
+		limited("(uid = $1)", "at DESC"):                      true,
+		limited("((uid = $1) AND (at < $2))", "at DESC"):      true,
+		limited("((uid = $1) AND (size > $2))", "at DESC"):    false,
+		limited("(uid = ANY ($1))", "at DESC"):                false,
+		limited("(uid = $1)", "(count(*))"):                   false,
+		limited("((uid = $1) AND (done IS NULL))", "at DESC"): true,
+	} {
+		if a := adviseOn(t, plan, 1, table("t")); a.Create == "" || a.Exact != want {
+			t.Errorf("%s: %s, exact %t", plan, a, a.Exact)
+		}
+	}
+}
+
+// TestListHasNoOrder: the rows of a list's values are all read and sorted, so that an index saves nothing where these are most.
+func TestListHasNoOrder(t *testing.T) {
+	for filter, want := range map[string]bool{"(uid = $1)": true, "(uid = ANY ($1))": false} {
+		root, err := Parse([]byte(strings.Replace(limited(filter, "at DESC"), `"Plan Rows":500`, `"Plan Rows":50000`, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if worst, ok := Worst(root, 10, 1000, Catalogue{Tables: []database.Table{table("t")}}); ok != want {
+			t.Errorf("%s: %t, %+v", filter, ok, worst)
+		}
+	}
+}
+
 // TestDearerByTheServersCosts: where a random block costs hardly more than the next one, a common value's rows are worth finding.
 func TestDearerByTheServersCosts(t *testing.T) {
 	root, err := Parse([]byte(seq("(uid = $1)")))
@@ -354,6 +389,10 @@ func TestGroupsForPage(t *testing.T) {
 		`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Sort","Plans":[{"Node Type":"Group",` + below + `}]}]}}]`: true,
 		`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Sort",` + below + `}]}}]`:                                 false,
 		`[{"Plan":{"Node Type":"Aggregate","Plans":[{"Node Type":"Limit",` + below + `}]}}]`:                            false,
+		`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Aggregate","Strategy":"Plain",` + below + `}]}}]`:         false,
+		`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Aggregate","Strategy":"Hashed",` + below + `}]}}]`:        true,
+		`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Seq Scan","Plans":[{"Node Type":"Aggregate","Strategy":"Hashed",` +
+			`"Parent Relationship":"SubPlan",` + below + `}]}]}}]`: false,
 	} {
 		root, err := Parse([]byte(plan))
 		if err != nil || root.GroupsForPage() != want {

@@ -31,6 +31,7 @@ type Node struct {
 	Type      string   `json:"Node Type"`
 	Parent    string   `json:"Parent Relationship"`
 	Operation string   `json:"Operation"`
+	Strategy  string   `json:"Strategy"` // of an Aggregate: "Plain" makes one row of all
 	Relation  string   `json:"Relation Name"`
 	Schema    string   `json:"Schema"`
 	Alias     string   `json:"Alias"`
@@ -101,12 +102,13 @@ func (n *Node) groups(limited bool, depth int) bool {
 	}
 	switch n.Type {
 	case "Group", "Aggregate", "Unique":
-		if limited {
+		if limited && n.Strategy != "Plain" {
 			return true
 		}
 	}
 	for i := range n.Plans {
-		if n.Plans[i].groups(limited || n.Type == "Limit", depth+1) {
+		// A limit takes the first of the rows, not of what a subquery makes for each of them.
+		if below := &n.Plans[i]; below.groups((limited || n.Type == "Limit") && !below.subquery(), depth+1) {
 			return true
 		}
 	}

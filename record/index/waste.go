@@ -180,11 +180,16 @@ func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
 		s.Wanted = max(1, *n.Actual)
 		s.Loops = max(1, n.Loops)
 	}
+	matched := s.Wanted
 	switch {
 	case at.pure && rows >= 0:
 		s.Wanted = max(1, rows/s.Loops)
 	default:
 		s.Wanted = min(s.Wanted, max(1, at.limit))
+	}
+	if at.limited && len(at.sort) > 0 && s.listed() {
+		// An index finds the values of a list one after another: their rows are read and sorted, however few are returned.
+		s.Wanted = max(s.Wanted, matched)
 	}
 	s.Cost = n.Cost
 	switch {
@@ -197,6 +202,11 @@ func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
 		s.Cost = max(s.Cost, at.sorting) // the index saves the sort too
 	}
 	return s.lookedUp(at.join, c)
+}
+
+// listed reports whether a column is compared with a list of values.
+func (s Scan) listed() bool {
+	return slices.ContainsFunc(conditions(s.Filter, s.Node.Alias), func(c condition) bool { return c.list })
 }
 
 // bitmapConditions adds the conditions of the index scans below a bitmap heap scan.
@@ -280,7 +290,7 @@ func (w Waste) Advise() Advice {
 	a := w.Scan.Advise()
 	for _, s := range w.Also {
 		if other := s.Advise().Create; other != "" && other != a.Create {
-			a.Why = append(a.Why, "The plan also scans "+s.Node.Relation+" for another condition: "+other+".")
+			a.Why = append(a.Why, "The plan also scans "+s.Node.Relation+": "+other+".")
 		}
 	}
 	return a
