@@ -155,6 +155,11 @@ func Unwrapped(function string) string {
 	return function
 }
 
+// literal reports whether a function is one within another.
+func literal(function string) bool {
+	return closureMark(function[strings.LastIndexByte(function, '.')+1:])
+}
+
 // closureMark reports whether a name element is one the compiler gives to
 // closures and wrappers.
 func closureMark(element string) bool {

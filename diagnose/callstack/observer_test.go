@@ -50,6 +50,11 @@ func TestPlaceBelowMiddleware(t *testing.T) {
 			hop, logged, hop}, "github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1"},
 		{[]string{"log.(*Logger).Output", logged, hop}, "shop/web.logged.func1"},
 		{[]string{"runtime.gopark", "sync.(*Mutex).Lock", hop, logged, hop}, "shop/web.logged.func1"},
+		// A handler that is a ServeHTTP itself asks; it hands on only what was made before.
+		{[]string{"net.(*conn).Read", "github.com/redis/go-redis/v9.(*Client).Get", "shop/web.(*API).ServeHTTP@api.go:9", hop},
+			"shop/web.(*API).ServeHTTP"},
+		{[]string{"net.(*conn).Read", "github.com/acme/feed.New.func1", "shop/web.(*API).ServeHTTP@api.go:9", hop},
+			"github.com/acme/feed.New.func1"},
 		// A wrapper of system calls is nobody's reason for them.
 		{[]string{"golang.org/x/sys/unix.Fdatasync", "github.com/cockroachdb/pebble/vfs.(*linuxFile).SyncData",
 			"github.com/cockroachdb/pebble/record.NewLogWriter.func2"}, "github.com/cockroachdb/pebble/vfs.(*linuxFile).SyncData"},

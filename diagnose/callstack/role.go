@@ -244,13 +244,17 @@ func callsDriver(function string) bool {
 }
 
 // HandedOn returns the library's handler that a router or middleware called, if none of the
-// user's code is below it; ok is false if the user's own handler was called.
+// user's code is below it; ok is false if the user's own handler was called. A handler of the
+// user's that is a ServeHTTP itself hands on to a literal of a library's, and calls other functions.
 func (x *Index) HandedOn(stack []code.Frame) (f code.Frame, ok bool) {
 	inner := x.Handler(stack)
 	if len(inner) == 0 || len(inner) == len(stack) || x.Innermost(inner) >= 0 {
 		return f, false
 	}
 	f = inner[len(inner)-1]
+	if x.User(stack[len(inner)]) && !literal(f.Function) {
+		return f, false
+	}
 	pkg, _ := Split(f.Function)
 	return f, pkg != "" && !Standard(pkg) && !code.Probe(f)
 }
