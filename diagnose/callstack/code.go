@@ -156,9 +156,9 @@ func (c Code) Callers(stack []code.Frame, place code.Frame) (callers []code.Fram
 
 // stub reports whether a file was generated from a service's description: its callers are the
 // place, because edits of it would be overwritten. The suffixes are those of protoc-gen-go,
-// -go-grpc, -connect-go, -grpc-gateway and -twirp.
+// -go-grpc, -connect-go, -grpc-gateway, -validate and -twirp.
 func stub(file string) bool {
-	for _, suffix := range []string{".pb.go", ".connect.go", ".pb.gw.go", ".twirp.go"} {
+	for _, suffix := range []string{".pb.go", ".connect.go", ".pb.gw.go", ".pb.validate.go", ".twirp.go"} {
 		if strings.HasSuffix(file, suffix) {
 			return true
 		}
