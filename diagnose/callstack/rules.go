@@ -57,10 +57,10 @@ var waitRules = []rule{
 	{"internal/poll", "(*FD).Fsync", FileSync},
 	{"syscall", "Fsync Fdatasync Sync SyncFileRange Msync", FileSync},
 	{"golang.org/x/sys/unix", "Fsync Fdatasync Sync Syncfs SyncFileRange Msync", FileSync},
-	{"os", "(*File).Write (*File).Read (*File).write (*File).read (*File).ReadFrom (*File).pwrite (*File).pread WriteFile ReadFile OpenFile Open Create Rename Remove Stat Lstat ReadDir (*File).Stat (*File).ReadDir (*File).Readdir (*File).readdir (*File).Close", FileIO},
-	{"os", "(*File).Write (*File).write (*File).pwrite (*File).ReadFrom WriteFile", FileWrite},
-	{"os", "OpenFile Open Create Rename Remove Stat Lstat ReadDir (*File).Stat (*File).ReadDir (*File).Readdir (*File).Readdirnames (*File).readdir (*File).Close", FileMeta},
-	{"net", "(*conn).Read (*conn).Write (*netFD).Read (*netFD).Write (*netFD).connect (*Buffers)", SocketIO},
+	{"os", "(*File).Write (*File).Read (*File).write (*File).read (*File).ReadFrom (*File).pwrite (*File).pread WriteFile ReadFile OpenFile Open Create Rename Remove Mkdir Readlink Stat Lstat ReadDir (*Root).Open (*Root).Create (*Root).Rename (*Root).Remove (*Root).Mkdir (*Root).Stat (*Root).Lstat (*File).Stat (*File).ReadDir (*File).Readdir (*File).readdir (*File).Close", FileIO},
+	{"os", "(*File).Write$ (*File).WriteAt (*File).WriteString (*File).write$ (*File).pwrite (*File).ReadFrom WriteFile", FileWrite}, // not WriteTo, which reads
+	{"os", "OpenFile Open Create Rename Remove Mkdir Readlink Stat Lstat ReadDir (*Root).Open (*Root).Create (*Root).Rename (*Root).Remove (*Root).Mkdir (*Root).Stat (*Root).Lstat (*File).Stat (*File).ReadDir (*File).Readdir (*File).Readdirnames (*File).readdir (*File).Close", FileMeta},
+	{"net", "(*conn).Read (*conn).Write (*netFD).Read (*netFD).Write (*netFD).connect (*Buffers) sendFile splice", SocketIO},
 	{"net", "(*Dialer).Dial (*sysDialer).dial (*Resolver) (*netFD).connect (*netFD).dial Dial DialTimeout", Dial},
 	{"gvisor.dev/gvisor/pkg/tcpip/adapters/gonet", "DialTCP DialContextTCP", Dial}, // TCP within the process, as WireGuard's tunnels have it
 	{"github.com/gorilla/websocket", "(*Conn)", Messages},
