@@ -69,7 +69,7 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 		return w
 	}
 	switch {
-	case roles.Has(ClientPool) && part.State != breakdown.StateNetwork:
+	case roles.Has(ClientPool) && !roles.Has(Dial|Handshake) && part.State != breakdown.StateNetwork:
 		return SemaphoreW
 	case roles.Has(HTTPConnect) && x.Keeps && Limited(inner):
 		return SemaphoreW
