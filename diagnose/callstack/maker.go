@@ -30,26 +30,34 @@ type Made struct {
 	Lazy bool
 }
 
-// lazy are types that allocate most of themselves in their first method call, each
-// with its constructor: that is the documented reason for their Reset methods. Of zstd only EncodeAll and DecodeAll may run
-// concurrently: a stream needs an encoder or decoder of its own.
+// lazy are types that allocate most of themselves in their first method call, each with its constructor and those methods, as
+// prefixes: that is the documented reason for their Reset methods. zstd's EncodeAll and DecodeAll, which may run concurrently, and
+// the execution of a template allocate what they return, not their receiver.
 var lazy = []struct {
-	pkg, receiver string
-	made          Made
+	pkg, methods string
+	made         Made
 }{
 	{"compress/gzip", "(*Writer)", Made{Type: "gzip.Writer", Maker: "gzip.NewWriter", Reuse: Pooled}},
 	{"compress/zlib", "(*Writer)", Made{Type: "zlib.Writer", Maker: "zlib.NewWriter", Reuse: Pooled}},
 	{"github.com/klauspost/compress/gzip", "(*Writer)", Made{Type: "gzip.Writer", Maker: "gzip.NewWriter", Reuse: Pooled}},
 	{"github.com/klauspost/compress/zlib", "(*Writer)", Made{Type: "zlib.Writer", Maker: "zlib.NewWriter", Reuse: Pooled}},
 	{"github.com/klauspost/pgzip", "(*Writer)", Made{Type: "pgzip.Writer", Maker: "pgzip.NewWriter", Reuse: Pooled}},
-	{"github.com/klauspost/compress/zstd", "(*Encoder)", Made{Type: "zstd.Encoder", Maker: "zstd.NewWriter", Reuse: Pooled}},
-	{"github.com/klauspost/compress/zstd", "(*Decoder)", Made{Type: "zstd.Decoder", Maker: "zstd.NewReader", Reuse: Pooled}},
+	{"github.com/klauspost/compress/zstd", zstdEncoder, Made{Type: "zstd.Encoder", Maker: "zstd.NewWriter", Reuse: Pooled}},
+	{"github.com/klauspost/compress/zstd", zstdDecoder, Made{Type: "zstd.Decoder", Maker: "zstd.NewReader", Reuse: Pooled}},
 	{"github.com/andybalholm/brotli", "(*Writer)", Made{Type: "brotli.Writer", Maker: "brotli.NewWriter", Reuse: Pooled}},
 	{"github.com/andybalholm/brotli", "(*Reader)", Made{Type: "brotli.Reader", Maker: "brotli.NewReader", Reuse: Pooled}},
 	{"github.com/pierrec/lz4/v4", "(*Writer)", Made{Type: "lz4.Writer", Maker: "lz4.NewWriter", Reuse: Pooled}},
-	{"text/template", "(*Template)", Made{Type: "template.Template", Maker: "template.New", Reuse: Shared}},
-	{"html/template", "(*Template)", Made{Type: "template.Template", Maker: "template.New", Reuse: Shared}},
+	{"text/template", templateMethods, Made{Type: "template.Template", Maker: "template.New", Reuse: Shared}},
+	{"html/template", templateMethods, Made{Type: "template.Template", Maker: "template.New", Reuse: Shared}},
 }
+
+const (
+	zstdEncoder = "(*Encoder).Write (*Encoder).ReadFrom (*Encoder).Reset (*Encoder).Flush (*Encoder).Close (*Encoder).nextBlock " +
+		"(*Encoder).initialize"
+	zstdDecoder     = "(*Decoder).Read (*Decoder).WriteTo (*Decoder).Reset (*Decoder).nextBlock (*Decoder).startStreamDecoder"
+	templateMethods = "(*Template).Parse (*Template).AddParseTree (*Template).Clone (*Template).New (*Template).escape " +
+		"(*Template).lookupAndEscape"
+)
 
 // makers are constructors whose names do not say what they make, and values whose
 // way of reuse is known.
@@ -58,6 +66,7 @@ var makers = []struct {
 	made       Made
 }{
 	{"regexp", "Compile MustCompile CompilePOSIX MustCompilePOSIX MatchString Match", Made{Type: "regexp.Regexp", Reuse: Shared}},
+	{"github.com/grafana/regexp", "Compile MustCompile", Made{Type: "regexp.Regexp", Reuse: Shared}},
 	{"github.com/dlclark/regexp2", "Compile MustCompile", Made{Type: "regexp2.Regexp", Reuse: Shared}},
 	{"text/template", "New Must ParseFiles ParseFS ParseGlob", Made{Type: "template.Template", Reuse: Shared}},
 	{"html/template", "New Must ParseFiles ParseFS ParseGlob", Made{Type: "template.Template", Reuse: Shared}},
@@ -93,7 +102,7 @@ func Makes(stack []code.Frame, user int) (m Made, ok bool) {
 	for i := min(user, len(stack)) - 1; i >= 0; i-- {
 		pkg, name := Split(stack[i].Function)
 		for _, l := range lazy {
-			if l.pkg == pkg && strings.HasPrefix(name, l.receiver) && insides(stack[:i], pkg) {
+			if l.pkg == pkg && begins(name, l.methods) && insides(stack[:i], pkg) {
 				m = l.made
 				m.At, m.Lazy = i, true
 				return m, true
@@ -141,6 +150,16 @@ func constructor(name string) (noun string, ok bool) {
 		}
 	}
 	return noun, true
+}
+
+// begins reports whether a name begins with one of the prefixes.
+func begins(name, prefixes string) bool {
+	for prefix := range strings.FieldsSeq(prefixes) {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func oneOf(name, names string) bool {

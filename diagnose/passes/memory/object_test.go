@@ -84,6 +84,24 @@ func TestObject(t *testing.T) {
 	Expect(t, memory.Allocation, Healthy().Alloc(n/1000, 800<<10*n/1000, "compress/flate.NewWriter", "compress/gzip.(*Writer).Write", zip))
 }
 
+// TestWhatAnObjectReturns: the bytes that a shared encoder returns, and those of a template's execution, are not the encoder and the
+// template, which are made once already. An encoder that initialises itself in the call is.
+func TestWhatAnObjectReturns(t *testing.T) {
+	const zstd = "github.com/klauspost/compress/zstd."
+	n := int64(Healthy().Requests())
+	all := []string{zstd + "(*Encoder).EncodeAll", list}
+	for _, stack := range [][]string{append([]string{zstd + "(*Encoder).encodeAll"}, all...), {zstd + "(*Decoder).DecodeAll", list},
+		{"text/template.(*state).evalCall", "text/template.(*Template).execute", "html/template.(*Template).Execute", list}} {
+		f := says(t, collecting(4*s).Alloc(n, 400<<10*n, stack...), "alloc-hot at api.go:55")
+		if strings.Contains(f.Title+f.Remedy, ".New") || strings.Contains(f.Remedy, "sync.Pool and") {
+			t.Errorf("%s: %s; %s", stack[0], f.Title, f.Remedy)
+		}
+	}
+	f := says(t, collecting(4*s).Alloc(n, 400<<10*n, append([]string{zstd + "(*Encoder).initialize", "sync.(*Once).doSlow"}, all...)...),
+		"alloc-hot at api.go:55")
+	holds(t, f.Remedy, "zstd.NewWriter")
+}
+
 // TestAllocationBelowHelper: a helper with several callers, one of which causes the
 // allocation, is not the place.
 func TestAllocationBelowHelper(t *testing.T) {
