@@ -209,7 +209,7 @@ func (x *Index) Work(below []code.Frame) Role {
 	leaf := x.Role(below[0].Function)
 	lent := slices.ContainsFunc(below, func(f code.Frame) bool { return Serves(f.Function) })
 	switch {
-	case leaf.Has(Atomic) && (len(below) == 1 || len(below) == 2 && x.Role(below[1].Function).Has(Atomic)):
+	case leaf.Has(Atomic) && !loads(below[0].Function) && (len(below) == 1 || len(below) == 2 && x.Role(below[1].Function).Has(Atomic)):
 		return Atomic
 	case all.Has(Map) && !lent:
 		return Map
@@ -219,6 +219,12 @@ func (x *Index) Work(below []code.Frame) Role {
 		return SmallIO
 	}
 	return 0
+}
+
+// loads reports whether an atomic operation only reads its word: a loop over a list without locks waits for memory, as any other does.
+func loads(function string) bool {
+	_, name := Split(function)
+	return strings.HasPrefix(bare(name), "Load")
 }
 
 // flushed reports whether the user's function emptied the buffer itself; otherwise

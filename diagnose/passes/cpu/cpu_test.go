@@ -279,6 +279,7 @@ func TestWorks(t *testing.T) {
 		t.Errorf("%s: %s", lent[0].Title, lent[0].Remedy)
 	}
 	Expect(t, cpu.Atomics, Healthy().Sample(8*s, "sync/atomic.(*Int64).Add", user), "atomic-contention at web.go:70")
+	Expect(t, cpu.Atomics, Healthy().Sample(8*s, "sync/atomic.(*Pointer[go.shape.struct { A.b }]).Load", user)) // it updates nothing
 	// The time of an atomic lands on the line beside it, but not on a long loop's others.
 	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).
 		Sample(8*s, "shop/web.tally@web.go:69"), "atomic-contention at web.go:69")
