@@ -157,8 +157,9 @@ func (x *Index) decoder(below []code.Frame) int {
 // uses the same encoder for its fields is part of the encoding that called it.
 func codes(function string) bool {
 	switch bare(function) {
-	case "MarshalJSON", "UnmarshalJSON", "MarshalJSONTo", "UnmarshalJSONFrom", "MarshalText", "UnmarshalText", "MarshalYAML",
-		"UnmarshalYAML", "MarshalXML", "UnmarshalXML":
+	case "MarshalJSON", "UnmarshalJSON", "MarshalJSONTo", "UnmarshalJSONFrom", "MarshalEasyJSON", "UnmarshalEasyJSON",
+		"MarshalText", "UnmarshalText", "MarshalYAML", "UnmarshalYAML", "MarshalXML", "UnmarshalXML", "MarshalTOML", "UnmarshalTOML",
+		"EncodeMsgpack", "DecodeMsgpack", "MarshalMsgpack", "UnmarshalMsgpack", "MarshalCBOR", "UnmarshalCBOR", "GobEncode", "GobDecode":
 		return true
 	}
 	return false
