@@ -25,6 +25,8 @@ func TestSplit(t *testing.T) {
 		{"gopkg.in/a%2ev3.f.func2.T.g.func1.2", "gopkg.in/a.v3", "f.func2.T.g.func1.2", "a.v3.g.func1.2", "gopkg.in/a.v3.g", "gopkg.in/a.v3.g"},
 		{"main.build.newGetter.getter.func2", "main", "build.newGetter.getter.func2", "main.getter.func2", "main.getter", "main.getter"},
 		{"main.build.getter.func2", "main", "build.getter.func2", "main.build.getter.func2", "main.build.getter", "main.build.getter"},
+		{"main.f-range1", "main", "f-range1", "main.f", "main.f", "main.f"},
+		{"main.(*T).M.func1-range2", "main", "(*T).M.func1-range2", "main.(*T).M.func1", "main.(*T)", "main.(*T).M"},
 		{"main.glob..func1", "main", "glob..func1", "main.glob..func1", "main.glob.", "main.glob."},
 		{"goexit", "", "goexit", "goexit", "goexit", "goexit"},
 	} {

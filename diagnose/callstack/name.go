@@ -93,7 +93,7 @@ func Owner(function string) string {
 }
 
 // Enclosing returns the declared function that a closure lies in: "main.f" for
-// "main.f.func1.2" and "main.f.gowrap1", "main.(*T).m" for "main.(*T).m.func1".
+// "main.f.func1.2", "main.f-range1" and "main.f.gowrap1", "main.(*T).m" for "main.(*T).m.func1".
 func Enclosing(function string) string {
 	pkg, name := Split(Literal(function))
 	rest := ""
@@ -115,9 +115,11 @@ func Enclosing(function string) string {
 }
 
 // Literal returns the name of a function literal without the functions that the one around it was inlined into, which the compiler
-// puts before it: "main.(*T).handle.func1" for "main.routes.(*T).handle.func1". The package stays that of the outermost. Other names
-// stay as they are. Two functions without a receiver could be a type and its method, and stay too.
+// puts before it: "main.(*T).handle.func1" for "main.routes.(*T).handle.func1". The package stays that of the outermost. The body of
+// a loop over a function, "main.f-range1", is part of the function around it. Other names stay as they are. Two functions without a
+// receiver could be a type and its method, and stay too.
 func Literal(function string) string {
+	function = loopless(function)
 	if !closureMark(function[strings.LastIndexByte(function, '.')+1:]) || strings.Contains(function, "[") {
 		return function // most are no literals, and they are asked for by every stack
 	}
@@ -140,6 +142,14 @@ func Literal(function string) string {
 	return function[:len(function)-len(name)] + strings.Join(parts[from:], ".")
 }
 
+// loopless returns a function's name without the mark of a loop's body, which the compiler makes a function of.
+func loopless(function string) string {
+	if at := strings.LastIndex(function, "-range"); at > 0 && digits(function[at+len("-range"):]) {
+		return function[:at]
+	}
+	return function
+}
+
 // Unwrapped returns the function that a compiler's wrapper of its defer or go statement stands for: "main.f" for
 // "main.f.deferwrap1". Other names stay as they are.
 func Unwrapped(function string) string {
@@ -157,6 +167,7 @@ func Unwrapped(function string) string {
 
 // literal reports whether a function is one within another.
 func literal(function string) bool {
+	function = loopless(function)
 	return closureMark(function[strings.LastIndexByte(function, '.')+1:])
 }
 
