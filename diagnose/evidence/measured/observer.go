@@ -75,6 +75,12 @@ func ownParts(parts []breakdown.Part, whole time.Duration) ([]breakdown.Part, ti
 		whole -= time.Duration(p.NS)
 		return true
 	})
+	for i := range own { // a bundle from elsewhere may hold chains of nothing, and who follows one looks at its end
+		empty := func(c breakdown.Chain) bool { return len(c.Links) == 0 }
+		if slices.ContainsFunc(own[i].Behind, empty) {
+			own[i].Behind = slices.DeleteFunc(slices.Clone(own[i].Behind), empty)
+		}
+	}
 	return own, whole
 }
 
