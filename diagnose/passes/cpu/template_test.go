@@ -59,10 +59,21 @@ func TestWorkOfALibrarysGoroutineBelongsToTheCall(t *testing.T) {
 
 // Changing letters and splitting are no formatting either: what they make can be kept, or not be made.
 func TestStringsMadePerUse(t *testing.T) {
-	for callee, want := range map[string]string{"strings.ToLower": "EqualFold", "strings.Fields": "SplitSeq"} {
+	for callee, want := range map[string][2]string{
+		"strings.ToLower":              {"Changing text (strings.ToLower) takes", "EqualFold"},
+		"strings.Fields":               {"Splitting text (strings.Fields) takes", "SplitSeq"},
+		"strings.(*Replacer).Replace":  {"Changing text (strings.(*Replacer).Replace) takes", "replace once"},
+		"strings.TrimSpace":            {"Changing text (strings.TrimSpace) takes", "trim each text once"},
+		"strings.(*Builder).WriteByte": {"Formatting text takes", "append the parts"},
+		"strconv.ParseFloat":           {"Parsing text (strconv.ParseFloat) takes", "parse each text once"},
+		"time.Parse":                   {"Parsing text (time.Parse) takes", "parse each text once"},
+		"fmt.Sscanf":                   {"Parsing text (fmt.Sscanf) takes", "cut the text"},
+		"time.Time.Format":             {"Formatting text takes", "Time.AppendFormat"},
+	} {
 		found := Expect(t, cpu.Format, Healthy().Sample(4*s, callee, "shop/index.(*Index).find@find.go:9"), "cpu-format at find.go:9")
-		if len(found) == 1 && (strings.Contains(found[0].Remedy, "strconv") || !strings.Contains(found[0].Remedy, want)) {
-			t.Errorf("%s: %s", callee, found[0].Remedy)
+		if len(found) == 1 && (strings.Contains(found[0].Remedy, "append with strconv") || strings.Contains(found[0].Remedy, "%!") ||
+			!strings.HasPrefix(found[0].Title, want[0]) || !strings.Contains(found[0].Remedy, want[1])) {
+			t.Errorf("%s: %s: %s", callee, found[0].Title, found[0].Remedy)
 		}
 	}
 }

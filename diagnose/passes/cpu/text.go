@@ -172,15 +172,22 @@ var Format = domain{
 	worth: from(purposeful), instead: formatLess, needless: needless,
 	doc: "Counts CPU samples inside fmt, strconv, templates and string building, at 15 % or more of the service's CPU.",
 	title: func(h usage.Hot) string {
-		if callsAny(h, "runtime.concatstring") {
+		switch {
+		case callsAny(h, "runtime.concatstring"):
 			return "Joining strings with +"
+		case callsAny(h, parsers...):
+			return "Parsing text (" + h.Callee + ")"
+		case callsAny(h, "strings.Split", "strings.genSplit", "strings.Fields"):
+			return "Splitting text (" + h.Callee + ")"
+		case strings.HasPrefix(h.Callee, "strings.") && !callsAny(h, "strings.(*Builder)", "strings.Join", "strings.Repeat"):
+			return "Changing text (" + h.Callee + ")"
 		}
 		return "Formatting text"
 	},
 	cause: diagnose.Cause{
 		ID: "cpu-format", Title: "Formatting uses too much CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
-		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or " +
+		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format, time.Parse or " +
 			"string building, at 15 % or more of the service's CPU; a defect if removing it would gain 1.55x. What the server " +
 			"itself formats (headers, dates) does not count; formatting inside loggers and encoders counts as those, and a " +
 			"dependency's as the function called (cpu-hot-function). If it takes more than 200 ns of CPU for each byte that a " +
@@ -212,9 +219,34 @@ var Format = domain{
 			return fmt.Sprintf("At %s, write the parts to one strings.Builder, or append them to a reused buffer: each + copies "+
 				"everything joined before it.", diagnose.At(h.Place))
 		}
+		for _, use := range textUses {
+			if callsAny(h, use.callees...) {
+				return fmt.Sprintf(use.remedy, diagnose.At(h.Place), h.Callee)
+			}
+		}
 		return fmt.Sprintf("At %s, append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},
 }.analyzer()
+
+// parsers read text, which no append replaces.
+var parsers = []string{"strconv.Parse", "strconv.Atoi", "strconv.Unquote", "time.Parse", "fmt.Sscan", "fmt.Fscan", "fmt.Scan"}
+
+// textUses are further uses of text with the remedy of each, which gets the place and what it calls.
+var textUses = []struct {
+	callees []string
+	remedy  string
+}{
+	{[]string{"fmt.Sscan", "fmt.Fscan", "fmt.Scan"}, "At %s, cut the text (strings.Cut, strings.FieldsSeq) and parse its parts with strconv instead of " +
+		"calling %s, which interprets a format and reflects; or parse each text once and keep the value."},
+	{parsers, "At %s, parse each text once and keep the value, and parse only what is needed, instead of calling %s for every use."},
+	{[]string{"time.Time.", "time.Duration."}, "At %s, format each time once and keep the text (one per second, if that is exact enough), or append it to a " +
+		"reused buffer (Time.AppendFormat), instead of calling %s for every use."},
+	{[]string{"strings.Replace", "strings.(*Replacer)", "strings.(*genericReplacer)", "strings.(*byteReplacer)"}, "At %s, replace once and keep the " +
+		"result instead of calling %s for every use; make the strings.Replacer once, in a package variable."},
+	{[]string{"strings.Trim"}, "At %s, trim each text once, where it comes in, instead of calling %s for every use."},
+	{[]string{"strings.Join", "strings.Repeat", "strings.(*Builder)"}, "At %s, append the parts to one reused buffer, or write them to the response " +
+		"piece by piece, instead of building a string by %s."},
+}
 
 // callsAny reports whether a place calls a function whose name begins with one of callees.
 func callsAny(h usage.Hot, callees ...string) bool {
