@@ -166,8 +166,9 @@ func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) 
 	at, all := diagnose.At(t.hot.Place), m.encoding+m.decoding
 	switch {
 	case !m.brings() && !m.gets() && min(m.decoding, m.encoding) >= partly*all:
-		f.Remedy = fmt.Sprintf("Values are copied by encoding and decoding them at %s, which is more than requests send and receive: "+
-			"assign their fields, or keep the typed value. Otherwise: %s", at, f.Remedy)
+		// A document that is read, changed and written back to a store looks the same.
+		f.Remedy = fmt.Sprintf("If values are only copied by encoding and decoding them at %s (it is more than requests send and "+
+			"receive), assign their fields, or keep the typed value. Otherwise: %s", at, f.Remedy)
 	case !m.brings() && m.decoding >= mostly*all:
 		source, asked := sourceOf(p, use, callstack.JSON, t.caller)
 		f.Remedy = fmt.Sprintf("First, decode less at %s: a request of %s carries less than that%s. %s A faster decoder or generated code "+

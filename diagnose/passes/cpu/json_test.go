@@ -82,7 +82,7 @@ func TestLessJSON(t *testing.T) {
 		"answers alike":          {encodes(20000), "All responses to this load have the same size"},
 		"answers that differ":    {differs, general},
 		"more than the answer":   {encodes(20), general},
-		"encoded, decoded again": {sized(Healthy().Sample(3*s, encode...).Sample(3*s, decode...), 100, 100), "Values are copied by encoding"},
+		"encoded, decoded again": {sized(Healthy().Sample(3*s, encode...).Sample(3*s, decode...), 100, 100), "If values are only copied by encoding"},
 		"decoded, then answered": {sized(Healthy().Sample(3*s, encode...).Sample(3*s, decode...), 20000, 20000), general},
 	} {
 		found := Expect(t, cpu.JSON, c.b, "cpu-json at api.go:88")
