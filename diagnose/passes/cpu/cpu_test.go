@@ -585,6 +585,18 @@ func TestMapUse(t *testing.T) {
 	says("Ranging over whole maps", "index", "runtime.mapiternext")
 }
 
+// TestWorkOfManyFunctions: of what several functions do alike, the largest may have a small part.
+func TestWorkOfManyFunctions(t *testing.T) {
+	b := Healthy()
+	for i, f := range []string{"a", "b", "c", "d", "e"} {
+		b.Sample(time.Duration(12-i)*s/2, "runtime.mapaccess1_faststr", "shop/rules."+f+"@"+f+".go:7")
+	}
+	found := Expect(t, cpu.Map, b, "cpu-map at a.go:7")
+	if len(found) == 1 && !strings.HasSuffix(found[0].Title, ", 24 % of it at a.go:7") {
+		t.Error(found[0].Title)
+	}
+}
+
 // TestBelowHelper: for a helper that all handlers call, the place is the handler that causes its work.
 func TestBelowHelper(t *testing.T) {
 	write, list, show := "shop/web.writeJSON@web.go:20", "shop/orders.(*API).list@api.go:55", "shop/orders.(*API).show@api.go:80"

@@ -41,8 +41,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		}
 	}
 	if whole > 0.5*times {
-		f.Title = fmt.Sprintf("Reading whole files takes %s of the service's CPU, most of it at %s", diagnose.Percent(f.Share),
-			diagnose.At(hot.Place))
+		f.Title = fmt.Sprintf("Reading whole files takes %s of the service's CPU, %s", diagnose.Percent(f.Share), mostAt(hot, f.Share))
 		f.Remedy = kept("the files", hot)
 	}
 	// distribution's catalogue walks a directory in each request, and was once
@@ -50,7 +49,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	if use, err := p.Use(); err == nil {
 		if asks := use.In(hot.Place.Function, callstack.FileMeta); asks > 0.5*use.In(hot.Place.Function, callstack.SmallIO) {
 			f.Title = fmt.Sprintf("Reading names and attributes from the file system takes %s of the service's "+
-				"CPU, most of it at %s", diagnose.Percent(f.Share), diagnose.At(hot.Place))
+				"CPU, %s", diagnose.Percent(f.Share), mostAt(hot, f.Share))
 			f.Remedy = kept("a listing, sizes, dates", hot)
 		}
 	}

@@ -72,7 +72,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: w.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place),
-		Title:  fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", w.title, diagnose.Percent(share), diagnose.At(hot.Place)),
+		Title:  fmt.Sprintf("%s takes %s of the service's CPU, %s", w.title, diagnose.Percent(share), mostAt(hot, share)),
 		Remedy: w.remedy(hot),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio,
@@ -92,6 +92,16 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	called(&f, use, hot.Place.Function)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	return []diagnose.Finding{f}, nil
+}
+
+// mostAt says where a use with a share of the service's CPU is, as the end of a title: at its largest place, which may have a small
+// part of it.
+func mostAt(hot usage.Hot, share float64) string {
+	of := "most"
+	if hot.Share < share/2 {
+		of = diagnose.Percent(hot.Share / share)
+	}
+	return of + " of it at " + diagnose.At(hot.Place)
 }
 
 // moved moves a finding from a function that only hands calls on to the caller that repeats them.
@@ -175,7 +185,9 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	default:
 		return true
 	}
-	f.Title = fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", title, diagnose.Percent(f.Share), at)
+	if hot.Share >= f.Share/2 { // otherwise the others may use theirs differently
+		f.Title = fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", title, diagnose.Percent(f.Share), at)
+	}
 	return true
 }
 
