@@ -80,6 +80,14 @@ func TestLogging(t *testing.T) {
 	b := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.3, 0.1, 0.1).Busy(3*s).Wait(breakdown.StateRunning, time.Millisecond, 1)
 	Expect(t, cpu.Logging, b.Wait(breakdown.StateLock, 20*time.Millisecond, 1, "sync.(*Mutex).Lock",
 		"log.(*Logger).output", "log.Printf", "shop/web.logRequests@web.go:20"), "cpu-logging at web.go:20")
+	// Most lines are written at one place, and requests wait at another.
+	audit := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.3, 0.1, 0.1).Busy(3*s).Sample(s, line...).
+		Wait(breakdown.StateRunning, time.Millisecond, 1).Wait(breakdown.StateLock, 30*time.Millisecond, 1, "sync.(*Mutex).Lock",
+		"log.(*Logger).output", "log.Printf", "shop/web.pay@pay.go:44")
+	if found := Expect(t, cpu.Logging, audit, "cpu-logging at pay.go:44"); len(found) == 1 &&
+		!strings.HasSuffix(found[0].Title, "of request time, most of it at pay.go:44") {
+		t.Error(found[0].Title)
+	}
 	// Without its lines, requests wait neither for the lock nor for the CPU that they take.
 	logged := New(16, 10*time.Millisecond).CPU(2, 1.4, 1.3, 0.1, 0).Sample(8*s, line...).Sample(2*s, "shop/web.page@web.go:90").
 		Wait(breakdown.StateLock, 7*time.Millisecond, 1, "sync.(*Mutex).Lock", "log.(*Logger).output", "log.Printf",

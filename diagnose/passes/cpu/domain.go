@@ -183,6 +183,7 @@ type taken struct {
 	others  []usage.Hot // the other places with a part of their own
 	caller  string      // the function that calls into the domain; hot is above it if that is a helper
 	through string      // the helper through which the place uses it, in words; often empty
+	in      string      // where most of the waiting is, in words, if that outweighs the CPU; else ""
 }
 
 // takes applies the rule: enough CPU, or enough waiting with the same origin.
@@ -205,10 +206,13 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	// own. A profile does not connect the two; Garbage attributes the collector's
 	// CPU by allocated bytes.
 	t.garbage, t.samples = p.Garbage(d.roles), samples(use)
-	if places := use.Places(d.roles); len(places) > 0 {
-		t.hot, t.others = leading(places)
-	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
+	places, sites := use.Places(d.roles), p.Waits().Sites(d.waits)
+	switch waits := len(sites) > 0; {
+	case waits && (t.waited > t.direct+t.garbage || len(places) == 0): // those who wait need not be those who compute
 		t.hot = usage.Hot{Place: sites[0].Place, User: sites[0].User}
+		t.in = mostAt(usage.Hot{Place: sites[0].Place, Share: sites[0].Share}, t.waited)
+	case len(places) > 0:
+		t.hot, t.others = leading(places)
 	}
 	t.caller = t.hot.Place.Function
 	if t.hot.User && d.copies {
@@ -255,6 +259,9 @@ func leading(places []usage.Hot) (lead usage.Hot, others []usage.Hot) {
 // at says where the use is, as the end of a title.
 func (t taken) at() string {
 	at := diagnose.At(t.hot.Place)
+	if t.in != "" && t.through == "" {
+		return t.in
+	}
 	switch own := len(t.others) > 0 && t.others[0].Share > t.hot.Share; {
 	case own:
 		return fmt.Sprintf("%s of it in the service's own code at %s", diagnose.Percent(t.hot.Share/t.direct), at)
