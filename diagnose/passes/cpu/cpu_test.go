@@ -752,6 +752,8 @@ func TestWordsOfTheWork(t *testing.T) {
 			"Hashing", "Check a password once"},
 		"signs": {cpu.Crypto, []string{"crypto/rsa.decrypt", "github.com/golang-jwt/jwt/v5.(*Parser).Parse"},
 			"Hashing", "Cache the result of"},
+		"encrypts": {cpu.Crypto, []string{"crypto/internal/fips140/aes.encryptBlock", "crypto/cipher.(*ctr).XORKeyStream"},
+			"Encrypting and decrypting (cipher.(*ctr).XORKeyStream)", "encrypt or decrypt the same data once"},
 		"dials": {cpu.Crypto, []string{"crypto/rsa.decrypt", "golang.org/x/crypto/ssh.NewClientConn", "golang.org/x/crypto/ssh.Dial"},
 			"Hashing", "Keep the connection that ssh.Dial opens"},
 		"parses": {cpu.Crypto, []string{"crypto/x509.parseCertificate", "crypto/x509.ParseCertificate",

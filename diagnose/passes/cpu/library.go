@@ -40,11 +40,14 @@ var Crypto = domain{
 		if callsAny(h, certificates...) {
 			return "Parsing certificates (" + h.Callee + ")"
 		}
+		if callsAny(h, ciphers...) {
+			return "Encrypting and decrypting (" + h.Callee + ")"
+		}
 		return "Hashing and signing (" + callee(h, "crypto") + ")"
 	},
 	cause: diagnose.Cause{
 		ID: "cpu-crypto", Title: "Hashing and signing use too much CPU",
-		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
+		Doc: "A large part of the CPU is spent in hashes, signatures, password hashing or encryption (other than TLS).",
 		Knows: "CPU samples below hash, crypto and token packages, at 15 % or more of the service's CPU; a defect if removing it " +
 			"would gain 1.55x, because a repeated verification can be cached but a first one cannot. TLS (cpu-tls), the random " +
 			"source (cpu-clock) and the handshakes of database drivers do not count.",
@@ -69,6 +72,10 @@ var Crypto = domain{
 				"for some minutes that it was right. If these requests are the logins, %s at %s costs what its parameters ask for: lower "+
 				"them as far as your policy allows.", h.Callee, diagnose.At(h.Place))
 		}
+		if callsAny(h, ciphers...) {
+			return fmt.Sprintf("At %s, encrypt or decrypt the same data once and keep the result, or less data; an algorithm for which "+
+				"the CPU has instructions (AES-GCM) takes the least time. %s is called for every use.", diagnose.At(h.Place), h.Callee)
+		}
 		return fmt.Sprintf("Cache the result of %s for as long as it is valid (a verified token until it expires) "+
 			"instead of computing it in every request at %s.", callee(h, "the hash"), diagnose.At(h.Place))
 	},
@@ -77,6 +84,9 @@ var Crypto = domain{
 // passwords are the calls that hash them, slowly by intent.
 var passwords = []string{"bcrypt.CompareHashAndPassword", "bcrypt.GenerateFromPassword", "scrypt.Key", "argon2.IDKey", "argon2.Key",
 	"pbkdf2.Key"}
+
+// ciphers are the packages that encrypt and decrypt.
+var ciphers = []string{"cipher.", "aes.", "gcm.", "des.", "rc4.", "chacha20", "salsa20", "xts.", "secretbox.", "box.", "age.", "openpgp."}
 
 // certificates are the calls that parse them: a client made for each request does so for all that the system trusts.
 var certificates = []string{"x509.(*CertPool).AppendCertsFromPEM", "x509.ParseCertificate", "x509.SystemCertPool", "tls.LoadX509KeyPair",
