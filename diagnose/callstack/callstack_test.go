@@ -396,6 +396,8 @@ func TestDomain(t *testing.T) {
 		{"a handshake of uTLS", stack("crypto/internal/fips140/sha256.block",
 			"github.com/refraction-networking/utls.(*UConn).HandshakeContext"), Handshake},
 		{"handshake", stack("crypto/internal/fips140/sha256.block", "crypto/tls.(*Conn).serverHandshake", "crypto/tls.(*Conn).HandshakeContext"), Handshake},
+		{"a handshake on the first write", stack("crypto/internal/fips140/nistec.p256Mul", "crypto/tls.(*Conn).clientHandshake",
+			"crypto/tls.(*Conn).HandshakeContext", "crypto/tls.(*Conn).Write", user), Handshake},
 		{"random source", stack("crypto/internal/sysrand.Read", "crypto/rand.Read", user), Clock},
 		{"expressions of a router", stack("regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match", user), Router},
 		{"an expression that a router compiles", stack("regexp/syntax.Parse", "regexp.compile", "regexp.MatchString",

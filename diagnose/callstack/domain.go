@@ -120,6 +120,8 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 			role, at = Compress, i
 		case role == Format && has.Has(TemplateParse):
 			role, at = TemplateParse, i // html/template escapes a template on its first execution
+		case role == TLS && has.Has(Handshake):
+			role, at = Handshake, i // on the first read or write, or of tls.Dial
 		case role == Router && has.Has(RegexpCompile):
 			role, at = RegexpCompile, i // routes are known before any request is: matching needs no compiler
 		}

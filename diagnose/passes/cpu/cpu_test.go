@@ -215,6 +215,11 @@ func TestLibraries(t *testing.T) {
 	Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/internal/fips140/nistec.p256Mul",
 		"crypto/tls.(*Conn).serverHandshake", "crypto/tls.(*Conn).HandshakeContext"), "cpu-tls")
 	Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/internal/fips140/aes/gcm.seal", "crypto/tls.(*Conn).Write")) // kept connections
+	mails := Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/x509.(*Certificate).Verify", "crypto/tls.(*Conn).clientHandshake",
+		"crypto/tls.(*Conn).HandshakeContext", "crypto/tls.Dial", user), "cpu-tls at web.go:70")
+	if len(mails) == 1 && !strings.HasPrefix(mails[0].Remedy, "Keep the connection that is opened at web.go:70") {
+		t.Errorf("the service opens the connections: %s", mails[0].Remedy)
+	}
 	// The comparison is the sort's, and the place is the caller of the sort.
 	Expect(t, cpu.Sort, Healthy().Sample(6*s, "shop/web.byPrice@web.go:12", "slices.pdqsortCmpFunc[go.shape.int]",
 		"slices.SortFunc[go.shape.[]int]", user), "cpu-sort at web.go:70")

@@ -101,14 +101,14 @@ var certificates = []string{"x509.(*CertPool).AppendCertsFromPEM", "x509.ParseCe
 var Handshakes = domain{
 	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, worth: from(avoidable),
 	doc:   "Counts CPU samples inside TLS handshakes, at 12 % or more of the service's CPU.",
-	title: fixed("Making TLS handshakes"),
+	title: fixed("Making TLS handshakes"), instead: ofClients,
 	cause: diagnose.Cause{
 		ID: "cpu-tls", Title: "TLS handshakes use too much CPU",
 		Doc: "Connections are opened so often that their handshakes, with a signature each, take a large part of the CPU.",
 		Knows: "CPU samples below the handshake of crypto/tls, at 12 % or more of the service's CPU. Encryption on kept " +
 			"connections does not count. Handshakes of the service's own HTTP client or database driver are " +
-			"http-client-churn and db-pool-churn. The finding names no place in the service's code: the server or its " +
-			"clients close the connections.",
+			"http-client-churn and db-pool-churn. The finding names no place in the service's code (the server or its " +
+			"clients close the connections), unless the service itself opens them, such as to a mail server.",
 		Remedy: "Keep connections open (idle timeouts on both sides, no Connection: close), allow session resumption, use ECDSA " +
 			"certificates.",
 		Example: diagnose.Example{Lang: "go",
@@ -120,6 +120,20 @@ var Handshakes = domain{
 	remedy: fixed("Keep connections open: enable keep-alives, give the server a longer idle timeout than its " +
 		"clients and proxies, keep session tickets on; an ECDSA certificate signs ten times faster than RSA."),
 }.analyzer()
+
+// ofClients words a finding of handshakes that the service begins, at its own code: it opens the connections.
+func ofClients(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
+	begun := use.Part(func(b usage.Booked) bool {
+		return b.Domain.Has(callstack.Handshake) && slices.ContainsFunc(b.Stack, func(f code.Frame) bool {
+			return strings.HasSuffix(f.Function, ".clientHandshake")
+		})
+	})
+	if !t.hot.User || 2*begun <= t.direct {
+		return
+	}
+	f.Remedy = fmt.Sprintf("Keep the connection that is opened at %s and reuse it for later requests, or let its session be resumed "+
+		"(tls.Config.ClientSessionCache): each full handshake verifies the other end's certificates.", diagnose.At(t.hot.Place))
+}
 
 // Compress finds services that spend their CPU on compression.
 //
