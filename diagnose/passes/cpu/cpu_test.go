@@ -269,6 +269,11 @@ func TestLibraries(t *testing.T) {
 	}
 	Expect(t, cpu.Router, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match",
 		"github.com/gorilla/mux.(*Router).Match", "github.com/gorilla/mux.(*Router).ServeHTTP"), "cpu-router")
+	tree := Expect(t, cpu.Router, Healthy().Sample(6*s, "github.com/go-chi/chi/v5.(*node).findRoute", "github.com/go-chi/chi/v5.(*node).FindRoute",
+		"github.com/go-chi/chi/v5.(*Mux).routeHTTP"), "cpu-router")
+	if len(tree) == 1 && !strings.HasPrefix(tree[0].Remedy, "chi.(*node).FindRoute finds routes in a tree already") {
+		t.Errorf("chi instead of chi: %s", tree[0].Remedy)
+	}
 	Expect(t, cpu.RegexpMatch, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute",
 		"github.com/gorilla/mux.(*Route).Match", "github.com/gorilla/mux.(*Router).Match",
 		"github.com/gorilla/mux.(*Router).ServeHTTP"))

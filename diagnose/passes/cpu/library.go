@@ -287,6 +287,9 @@ var Clock = domain{
 	},
 }.analyzer()
 
+// trees are routers that find routes in a tree.
+var trees = []string{"http.(*ServeMux)", "http.(*routingNode)", "chi.", "httprouter.", "gin.", "echo.", "router.", "radix."}
+
 // Router finds services that spend their CPU on finding the handler.
 //
 // gorilla/mux and its like try routes in order, each with an expression: cost grows
@@ -311,7 +314,13 @@ var Router = domain{
 			After:  "mux.HandleFunc(\"GET /t/{tenant}/plans/{id}\", show) // one route, the tenant is looked up"},
 		Verify: verify, Cases: []string{"tenant-gateway"},
 	},
-	remedy: fixed("Use a router that finds routes in a tree (net/http's ServeMux since Go 1.22, chi, " +
-		"httprouter), merge routes that differ in one element into one with a parameter, and group the rest " +
-		"below sub-routers by prefix."),
+	remedy: func(h usage.Hot) string {
+		if callsAny(h, trees...) {
+			return h.Callee + " finds routes in a tree already: merge routes that differ in one element into one with a parameter, " +
+				"use fewer expressions and wildcards, and answer the hottest fixed paths before the router (a switch or a map)."
+		}
+		return "Use a router that finds routes in a tree (net/http's ServeMux since Go 1.22, chi, " +
+			"httprouter), merge routes that differ in one element into one with a parameter, and group the rest " +
+			"below sub-routers by prefix."
+	},
 }.analyzer()
