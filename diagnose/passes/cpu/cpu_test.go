@@ -447,6 +447,11 @@ func TestInstrument(t *testing.T) {
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "Look the series up once") {
 		t.Errorf("remedy: %s", found[0].Remedy)
 	}
+	otel := Expect(t, cpu.Instrument, Healthy().Sample(4*s, "go.opentelemetry.io/otel/attribute.NewSetWithSortableFiltered",
+		"go.opentelemetry.io/otel/metric.WithAttributes", metered), "instrumentation-cost at web.go:31")
+	if len(otel) == 1 && !strings.Contains(otel[0].Remedy, "metric.WithAttributeSet") {
+		t.Errorf("OpenTelemetry has no series to look up: %s", otel[0].Remedy)
+	}
 	Expect(t, cpu.Instrument, Healthy().Sample(s/4, with...)) // as it should be
 	Expect(t, cpu.Instrument, Healthy().Sample(8*s, Route, "net/http.HandlerFunc.ServeHTTP",
 		"github.com/prometheus/client_golang/prometheus/promhttp.InstrumentHandlerCounter.func1"))
