@@ -309,6 +309,16 @@ func TestWorks(t *testing.T) {
 	}
 	Expect(t, cpu.Syscalls, calls(300), "cpu-syscall at web.go:70")
 	Expect(t, cpu.Syscalls, calls(2))
+	// A buffer helps neither messages to many clients nor reads at offsets.
+	for inner, want := range map[string]string{"net.(*conn).Write github.com/gorilla/websocket.(*Conn).WriteMessage": "combine messages",
+		"os.(*File).ReadAt": "read larger blocks"} {
+		pieces := append(append(read[:2:2], strings.Fields(inner)...), user)
+		found := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, pieces...).Wait(breakdown.StateSyscall, time.Millisecond, 300, pieces...),
+			"cpu-syscall at web.go:70")
+		if len(found) == 1 && (!strings.Contains(found[0].Remedy, want) || strings.Contains(found[0].Remedy, "Put a bufio")) {
+			t.Errorf("%s: %s", inner, found[0].Remedy)
+		}
+	}
 	// io.Copy has a buffer of its own: 32 KiB are no small piece. ReadAll's grows with what it reads.
 	for _, bulk := range [][]string{{"io.copyBuffer", "io.Copy"}, {"io.ReadAll"}, {"os.WriteFile"}, {"bytes.(*Buffer).ReadFrom"}} {
 		copied := append(append(read[:3:3], bulk...), user)

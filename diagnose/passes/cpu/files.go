@@ -47,7 +47,15 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	// distribution's catalogue walks a directory in each request, and was once
 	// advised a buffer for stat. Metadata needs a cache instead.
 	if use, err := p.Use(); err == nil {
-		if asks := use.In(hot.Place.Function, callstack.FileMeta); asks > 0.5*use.In(hot.Place.Function, callstack.SmallIO) {
+		function, all := hot.Place.Function, use.In(hot.Place.Function, callstack.SmallIO)
+		switch {
+		case use.In(function, callstack.Messages) > 0.5*all: // each to a connection of its own, often
+			f.Remedy = fmt.Sprintf("At %s, combine messages for the same client into one, or send fewer: each takes a system call.",
+				diagnose.At(hot.Place))
+		case use.Part(func(b usage.Booked) bool { return atOffset(b.Stack, function) }) > 0.5*all:
+			f.Remedy = fmt.Sprintf("At %s, read larger blocks, keep those read in memory, or map the file: a bufio.Reader does not help "+
+				"calls at an offset (ReadAt, WriteAt).", diagnose.At(hot.Place))
+		case use.In(function, callstack.FileMeta) > 0.5*all:
 			f.Title = fmt.Sprintf("Reading names and attributes from the file system takes %s of the service's "+
 				"CPU, %s", diagnose.Percent(f.Share), mostAt(hot, f.Share))
 			f.Remedy = kept("a listing, sizes, dates", hot)
@@ -91,6 +99,14 @@ func walk(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) {
 func kept(what string, hot usage.Hot) string {
 	return fmt.Sprintf("Cache the data that %s reads (%s) in memory, and reread it when it changes or expires, not in each request.",
 		callstack.Short(hot.Place.Function), what)
+}
+
+// atOffset reports whether a function of the service reads or writes a file at an offset, on a stack.
+func atOffset(stack []code.Frame, function string) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool { return f.Function == function }) &&
+		slices.ContainsFunc(stack, func(f code.Frame) bool {
+			return f.Function == "os.(*File).ReadAt" || f.Function == "os.(*File).WriteAt"
+		})
 }
 
 // wholeFile reports whether a system call belongs to os.ReadFile, whose reads are as large as the file.
