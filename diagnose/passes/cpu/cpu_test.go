@@ -537,6 +537,21 @@ func TestGrowth(t *testing.T) {
 			Series(series.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
 	}
 	Expect(t, cpu.Growth, grows(), "grows-with-state at door.go:34")
+	// The handler encodes all that is kept, and hardly computes itself.
+	encodes := Healthy().Sample(s/10, "shop/door.article@door.go:15", Route).
+		Sample(40*s, "reflect.Value.Field", "encoding/json.Marshal", "shop/door.(*History).list@door.go:60").
+		Series(series.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
+	if found := Expect(t, cpu.Growth, encodes, "grows-with-state at door.go:60"); len(found) == 1 &&
+		!strings.HasSuffix(found[0].Title, "most of it in door.(*History).list at door.go:60") {
+		t.Error(found[0].Title)
+	}
+	// A table grows, and the service's hottest function does not.
+	table := Healthy().Sample(20*s, "shop/door.(*History).count@door.go:34", Route).
+		Series(series.ProcessUser, "", func(int) float64 { return 1e7 }).Series(series.DBCPU, "", rising(0.9))
+	if found := Expect(t, cpu.Growth, table, "grows-with-state"); len(found) == 1 &&
+		(!strings.HasSuffix(found[0].Title, "most of it in the database") || !strings.HasPrefix(found[0].Remedy, "Find the statement")) {
+		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
+	}
 	// http-cache decodes all entries where it evicts one, in front of a handler that hardly runs: what grows is below the
 	// function that has enough of the CPU to grow by as much.
 	const kept = "github.com/kept/memory.(*Adapter)."

@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
@@ -86,28 +88,65 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		where = own[0]
 	}
 	if least := (1 - 1/g.factor) * (1 - g.database); where.Share < least {
-		// What grows has at least the growth's part of the CPU. Where none of the service's functions has, a dependency does.
-		if at, share, ok := use.Deepest(least); ok {
+		// What grows has at least the growth's part of the CPU. Where none of the service's functions has, a dependency does,
+		// or the handler itself with what it calls.
+		at, share, ok := use.Deepest(least)
+		if !ok {
+			at, share, ok = within(p, use, least)
+		}
+		if ok {
 			where = usage.Hot{Place: at, Share: share, User: p.Stacks.User(at)}
 		}
 	}
-	name := callstack.Short(where.Place.Function)
+	in, remedy := g.words(where)
 	// A request at the end could cost as little as one at the beginning: at least
 	// 1-1/factor of its CPU is growth, and more in a longer run.
 	share := max(1-1/g.factor, g.grown(where.Share))
 	f := diagnose.Finding{
 		Cause: growsWithState, Share: share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where.Place), Confidence: findings.Medium,
-		Title: fmt.Sprintf("A request costs %s times as much CPU at the end of the run as at its "+
-			"beginning, most of it in %s at %s", diagnose.Times(g.factor), name, diagnose.At(where.Place)),
+		Title: fmt.Sprintf("A request costs %s times as much CPU at the end of the run as at its beginning%s",
+			diagnose.Times(g.factor), in),
 		Evidence: append(g.evidence(), saturation(p)...),
-		Remedy: fmt.Sprintf("Find what %s iterates over that grows with each request, and index it, keep a running result, "+
-			"or limit its size.", name),
+		Remedy:   remedy,
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: share, Function: where.Place.Function}))
+	if g.database >= mostly {
+		f.Where = findings.Where{} // the service's hottest function is not what grows
+	}
 	if !p.PilesUp() {
 		p.Reached(growsWithState, nil) // no connections that each call leaves behind
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// words says where most of the growth is, as the end of a title, and what to do there.
+func (g growth) words(where usage.Hot) (in, remedy string) {
+	name, part := callstack.Short(where.Place.Function), where.Share*(1-g.database)
+	switch {
+	case g.database >= mostly:
+		return ", most of it in the database", "Find the statement whose cost grows with the rows that requests store, and index it, " +
+			"page it, or limit what is kept."
+	case name == "":
+		return "", "Find what requests iterate over that grows with each of them, and index it, keep a running result, or limit its size."
+	case part >= mostly:
+		in = ", most of it"
+	default:
+		in = ", the largest part"
+	}
+	return fmt.Sprintf("%s in %s at %s", in, name, diagnose.At(where.Place)), fmt.Sprintf("Find what %s iterates over that grows with each "+
+		"request, and index it, keep a running result, or limit its size.", name)
+}
+
+// within returns the deepest function of the service below which more than least of its CPU runs, with its share.
+func within(p *diagnose.Pass, use *usage.Table, least float64) (at code.Frame, share float64, ok bool) {
+	var all measured.Inclusive
+	total := 0.0
+	for b := range use.All {
+		total += float64(b.Value)
+		all.Add(b.Stack, float64(b.Value), func(_ string, f code.Frame) bool { return p.Stacks.User(f) })
+	}
+	at, sum, ok := all.Deepest(least * total)
+	return at, sum / max(1, total), ok
 }
 
 // growth is how much the cost of a request rose over the run, and how much the stored data
@@ -116,7 +155,7 @@ type growth struct {
 	factor      float64 // of the CPU time per request
 	first, last float64 // CPU time per request in the first and last quarter of the run, ns
 	filled      float64 // factor of the stored data; 1 if unknown
-	kept        string  // what that is
+	kept, from  string  // what that is, and who says so
 	// stored is the part of the mean cost over the run that exceeds the cost with nothing
 	// stored, and database the database's part of it, 0 to 1.
 	stored, database float64
@@ -147,7 +186,7 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 			"programs used more of the host as well", diagnose.Times(factor))
 		return g, false
 	}
-	filled, kept := filling(p)
+	filled, kept, from := filling(p)
 	inDatabase, _ := trend(database)
 	// The database's own growth needs no other evidence, because its data, the
 	// tables, is not visible here. It must be a tenth of the cost, so as not to be
@@ -157,7 +196,7 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 			"live heap nor other stored data grew", diagnose.Times(factor))
 		return g, false
 	}
-	g = growth{factor: factor, filled: filled, kept: kept}
+	g = growth{factor: factor, filled: filled, kept: kept, from: from}
 	g.first, g.last = ends(total)
 	g.stored, g.database = stored(p, total, database)
 	return g, true
@@ -214,7 +253,7 @@ func (g growth) evidence() []findings.Evidence {
 	list := []findings.Evidence{diagnose.Fact(diagnose.FromProcess, g.factor, diagnose.Ratio,
 		"CPU time per request rose from %s to %s", diagnose.Span(g.first), diagnose.Span(g.last))}
 	if g.filled >= leastFilled {
-		list = append(list, diagnose.Fact(diagnose.FromProbe, g.filled, diagnose.Ratio,
+		list = append(list, diagnose.Fact(g.from, g.filled, diagnose.Ratio,
 			"over the same time, %s grew by a factor of %s", g.kept, diagnose.Times(g.filled)))
 	}
 	return list
@@ -363,12 +402,13 @@ func median(values []float64) float64 {
 }
 
 // filling returns the factor by which the service's stored data grows over the run,
-// and its name; 1 if unknown. The live heap comes first, because it contains no
+// its name, and who says so; 1 if unknown. The live heap comes first, because it contains no
 // garbage; RSS, the only one that needs no probe, hardly ever falls and comes last.
-func filling(p *diagnose.Pass) (factor float64, what string) {
-	for _, of := range []struct{ name, what string }{
-		{"/gc/heap/live:bytes", "the live heap"}, {series.GCLive, "the live heap"}, {"/gc/heap/objects:objects", "the number of objects"},
-		{series.ProcessRSS, "the service's memory"},
+func filling(p *diagnose.Pass) (factor float64, what, from string) {
+	for _, of := range []struct{ name, what, from string }{
+		{"/gc/heap/live:bytes", "the live heap", diagnose.FromProbe}, {series.GCLive, "the live heap", diagnose.FromProbe},
+		{"/gc/heap/objects:objects", "the number of objects", diagnose.FromProbe},
+		{series.ProcessRSS, "the service's memory", diagnose.FromProcess},
 	} {
 		var known []float64
 		for _, v := range p.Series(of.name, "").Values {
@@ -380,7 +420,7 @@ func filling(p *diagnose.Pass) (factor float64, what string) {
 			continue
 		}
 		quarter := len(known) / 4
-		return median(known[len(known)-quarter:]) / median(known[:quarter]), of.what
+		return median(known[len(known)-quarter:]) / median(known[:quarter]), of.what, of.from
 	}
-	return 1, ""
+	return 1, "", ""
 }
