@@ -105,8 +105,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share := min(1, top.bytes/float64(grown.Total))
 	f := diagnose.Finding{
 		Cause: cause, Share: share, ShareOf: "heap growth", GainCeiling: 1, Confidence: findings.Medium, Where: diagnose.WhereOf(top.place),
-		Title: fmt.Sprintf("The live heap grows by %s per second, most of it allocated %s %s",
-			diagnose.Size(whole.slope), preposition, diagnose.At(top.place)),
+		Title: fmt.Sprintf("The live heap grows by %s per second, %s of it allocated %s %s",
+			diagnose.Size(whole.slope), amount(share), preposition, diagnose.At(top.place)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, whole.slope, diagnose.Bytes,
 				"the live heap rose from %s to %s in a straight line over %d cycles",
@@ -127,6 +127,14 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"that is %s per request", diagnose.Size(whole.slope/rate)))
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// amount says how much of a whole a share is.
+func amount(share float64) string {
+	if share >= 0.5 {
+		return "most"
+	}
+	return diagnose.Percent(share)
 }
 
 // at and below say how a growth belongs to a function: it allocates it itself, or what it calls does.

@@ -253,6 +253,11 @@ func TestLeak(t *testing.T) {
 	Expect(t, memory.Leak, live(rising).Heap(10<<20, 60<<20, begin), "heap-leak at sessions.go:32")
 	// nobody's
 	Expect(t, memory.Leak, live(rising).Heap(10<<20, 20<<20, begin).Heap(0, 15<<20, "shop/a.f@a.go:1").Heap(0, 15<<20, "shop/b.f@b.go:1"))
+	less := Expect(t, memory.Leak, live(rising).Heap(10<<20, 32<<20, begin).Heap(0, 15<<20, "shop/a.f@a.go:1").Heap(0, 13<<20,
+		"shop/b.f@b.go:1"), "heap-leak at sessions.go:32")
+	if len(less) == 1 && !strings.Contains(less[0].Title, ", 44 % of it allocated at sessions.go:32") {
+		t.Error(less[0].Title)
+	}
 	// A record is kept whose parts several functions make.
 	parts := func() *Builder {
 		const keep, handle = "shop/journal.(*Journal).keep@journal.go:59", "shop/api.(*API).ServeHTTP@api.go:12"
