@@ -36,6 +36,8 @@ const (
 	leastBytes = 8 << 10
 	// leastObjects per request at the site, likewise.
 	leastObjects = 200
+	// mostSmall is the mean size of objects below which they are values, nodes or short texts, and no buffers.
+	mostSmall = 512
 	// mostOwn is the largest part of a helper's bytes that may be its own for the
 	// rest to be attributed to its caller.
 	mostOwn = 0.25
@@ -43,8 +45,8 @@ const (
 
 // Allocation finds the site that allocates most.
 //
-// The allocs profile counts from the start of the process, so shares are of all
-// that was ever allocated; the runtime samples one allocation in 512 KiB
+// The allocs profile is the difference between two, so shares are of what was allocated
+// between them; the runtime samples one allocation in 512 KiB
 // (runtime.MemProfileRate) and scales up. A place costs its part of the CPU for
 // allocating and collecting: at a given GOGC and live heap, marking is proportional
 // to bytes allocated (Go GC guide, "GOGC").
@@ -187,6 +189,10 @@ func worded(p *diagnose.Pass, lead site, what *object, by measure, cost float64)
 		},
 		Remedy: fmt.Sprintf("At %s, allocate the buffer at its final size, reuse it through a sync.Pool (dropping oversized ones), "+
 			"or write into the response piece by piece.", at),
+	}
+	if lead.bytes < mostSmall*lead.objects {
+		f.Remedy = fmt.Sprintf("At %s, make fewer objects: hold values in one slice instead of a pointer to each, give slices and maps their "+
+			"size, avoid conversions between text and bytes, or reuse them through a sync.Pool.", at)
 	}
 	switch {
 	case what != nil:
