@@ -515,6 +515,27 @@ func TestCallers(t *testing.T) {
 	}
 }
 
+// TestUnit: handlers that one function makes are apart; what a function hands to what it calls is its own.
+func TestUnit(t *testing.T) {
+	x := NewIndex(Code{Module: "shop"})
+	for _, c := range []struct {
+		stack []code.Frame
+		want  string
+	}{
+		{stack("main.main.func2"), "main.main.func2"},
+		{stack("main.main.func2.1", "slices.SortFunc[...]", "main.main.func2"), "main.main.func2"},
+		{stack("main.list.func1", "slices.SortFunc[...]", "main.list"), "main.list"},
+		{stack("main.list-range1", "maps.Keys[...].func1", "main.list"), "main.list"},
+		{stack("main.(*desk).list"), "main.(*desk).list"},
+		{stack("main.routes.(*desk).list.func1"), "main.(*desk).list.func1"},
+		{[]code.Frame{{Function: "main.main.func2"}, {Function: "golang.org/x/sync/errgroup.(*Group).Go.func1"}}, "main.main"},
+	} {
+		if got := x.Unit(c.stack, 0); got != c.want {
+			t.Errorf("%s: %s, want %s", c.stack[0].Function, got, c.want)
+		}
+	}
+}
+
 func TestElided(t *testing.T) {
 	for function, want := range map[string]string{
 		"main.main": "main.main",

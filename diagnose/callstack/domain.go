@@ -270,6 +270,25 @@ func (x *Index) loggingWrapper(inner []code.Frame) bool {
 	return x.Find(inner, Logging) < 0 && x.logging(inner)
 }
 
+// Unit returns the function that a frame's work counts for: for a literal the function around it, which hands it to what it calls. A
+// literal that a request reaches without that function is a handler that it made before, one of several perhaps, and counts for itself.
+func (x *Index) Unit(stack []code.Frame, at int) string {
+	function := stack[at].Function
+	named := Enclosing(function)
+	if !literal(function) || !x.Serves(stack) {
+		return named
+	}
+	for _, f := range stack[at+1:] {
+		if Enclosing(f.Function) == named {
+			function = f.Function
+		}
+	}
+	if literal(function) {
+		return Literal(function)
+	}
+	return named
+}
+
 // Serves reports whether a stack belongs to a server's goroutine, hence to a
 // request. Goroutines that a handler starts are not recognised: their stacks end at
 // the go statement.

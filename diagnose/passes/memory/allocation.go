@@ -95,6 +95,7 @@ var Allocation = diagnose.Analyzer{
 // site is a place that allocates, with bytes and objects over the whole profile.
 type site struct {
 	place          code.Frame
+	unit           string // the function that they are of; "" for an object
 	bytes, objects float64
 	below          string // the helper that allocates for place; "" where place does
 	handler        string // of a dependency, to which place passes requests on; "" where it does not
@@ -250,7 +251,7 @@ func raised(p *diagnose.Pass, allocs *measured.Profile, s site) site {
 	for _, a := range allocs.Samples {
 		i := p.Stacks.Innermost(a.Stack)
 		switch {
-		case i < 0 || callstack.Enclosing(a.Stack[i].Function) != callstack.Enclosing(s.place.Function):
+		case i < 0 || p.Stacks.Unit(a.Stack, i) != s.unit:
 		case i == 0:
 			own += float64(a.Value)
 		default:
@@ -264,8 +265,7 @@ func raised(p *diagnose.Pass, allocs *measured.Profile, s site) site {
 }
 
 // sitesOf groups allocations by the user's function, largest first, each at its
-// line with the most bytes. Library code is attributed to the user's call into it,
-// and a closure to the function around it.
+// line with the most bytes. Library code is attributed to the user's call into it.
 func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 	type group struct {
 		site
@@ -281,10 +281,10 @@ func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 			continue
 		}
 		place := s.Stack[i]
-		name := callstack.Enclosing(place.Function)
+		name := p.Stacks.Unit(s.Stack, i)
 		g := groups[name]
 		if g == nil {
-			g = &group{lines: map[code.Frame]float64{}, handlers: map[string]float64{}}
+			g = &group{site: site{unit: name}, lines: map[code.Frame]float64{}, handlers: map[string]float64{}}
 			groups[name], names = g, append(names, name)
 		}
 		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)

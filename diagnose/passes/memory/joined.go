@@ -30,7 +30,7 @@ func joins(p *diagnose.Pass, use *usage.Table, lead site, direct bool, work evid
 	part := func(joining, allocating bool) float64 {
 		return use.Part(func(s usage.Booked) bool {
 			i := p.Stacks.Innermost(s.Stack)
-			return i > 0 && callstack.Enclosing(s.Stack[i].Function) == callstack.Enclosing(lead.place.Function) &&
+			return i > 0 && p.Stacks.Unit(s.Stack, i) == lead.unit &&
 				strings.HasPrefix(s.Stack[i-1].Function, "runtime.concatstring") == joining &&
 				p.Stacks.Roles(s.Stack[:i]).Has(callstack.Allocate|callstack.GCAssist) == allocating
 		})

@@ -42,6 +42,15 @@ func TestAllocation(t *testing.T) {
 	ExpectUnjudged(t, memory.Allocation, Healthy().NoProfile("allocs"), "alloc-hot")
 }
 
+// TestAllocationOfHandlersOfOneFunction: main registers handlers as literals. Each is a place of its own, with what it hands to others.
+func TestAllocationOfHandlersOfOneFunction(t *testing.T) {
+	n := int64(Healthy().Requests())
+	f := says(t, collecting(4*s).Alloc(n, 120<<10*n, "main.main.func1@main.go:30").
+		Alloc(n, 20<<10*n, "main.main.func1.1@main.go:33", "slices.SortFunc[...]", "main.main.func1@main.go:31").
+		Alloc(n, 80<<10*n, "main.main.func2@main.go:40"), "alloc-hot at main.go:30")
+	holds(t, f.Title, "(140 KiB in 2 objects per request)")
+}
+
 // TestAllocationOfACallThatDoesMore: a call that mostly reads files also allocates most bytes. Not to call it spares the reading too, but
 // that is not for the allocations to promise.
 func TestAllocationOfACallThatDoesMore(t *testing.T) {

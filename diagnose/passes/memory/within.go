@@ -40,7 +40,7 @@ func within(p *diagnose.Pass, allocs *measured.Profile, s site) (c call, ok bool
 	below := map[string][]measured.Sample{} // by package
 	for _, a := range allocs.Samples {
 		i := p.Stacks.Innermost(a.Stack)
-		if i < 1 || callstack.Enclosing(a.Stack[i].Function) != callstack.Enclosing(s.place.Function) {
+		if i < 1 || p.Stacks.Unit(a.Stack, i) != s.unit {
 			continue
 		}
 		if f := a.Stack[i-1].Function; callstack.Serves(f) && p.Stacks.Role(f)&^callstack.FileIO == 0 || callstack.Dependency(f) {
