@@ -81,14 +81,14 @@ func (p *Service) caller(s Caused) int {
 }
 
 // Causing returns the samples in domains that one of the user's functions calls
-// into.
-func (u *Table) Causing(domains callstack.Role, function string) (list []Caused) {
+// into, by its unit (see callstack.Index.Unit).
+func (u *Table) Causing(domains callstack.Role, unit string) (list []Caused) {
 	for _, s := range u.list {
 		if !s.Domain.Has(domains) || s.at < 0 {
 			continue
 		}
 		i := u.index.Innermost(s.Stack[s.at:])
-		if i >= 0 && callstack.Enclosing(s.Stack[s.at+i].Function) == callstack.Enclosing(function) {
+		if i >= 0 && u.index.Unit(s.Stack, s.at+i) == unit {
 			list = append(list, Caused{Stack: s.Stack, User: s.at + i, Value: float64(s.Value)})
 		}
 	}

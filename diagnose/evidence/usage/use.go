@@ -111,6 +111,10 @@ type Hot struct {
 	Place code.Frame
 	User  bool
 	Share float64 // of the target's CPU, 0 to 1
+	// Unit is the function that Share is of (see callstack.Index.Unit), and Line the part of Share at Place's line, where
+	// places of a domain were asked for.
+	Unit string
+	Line float64
 	// Callee is the outermost function called from Place that most of the
 	// samples have in common, "json.Marshal"; empty for Place's own work.
 	Callee string
@@ -176,7 +180,7 @@ func (u *Table) Part(in func(Booked) bool) float64 {
 // frame that called into the domain, or without one the domain's own outermost
 // function.
 func (u *Table) Places(domains callstack.Role) []Hot {
-	return u.places(func(s Booked) bool { return s.Domain.Has(domains) }, callstack.Owner, domains)
+	return u.places(func(s Booked) bool { return s.Domain.Has(domains) }, u.index.Unit, domains)
 }
 
 // Spawners returns the user's places that start goroutines, by the CPU that
@@ -218,11 +222,11 @@ func (u *Table) Began(entry string) (share float64, most Hot) {
 
 // itself groups by function; a closure counts as itself, because handlers are
 // often closures of one large function.
-func itself(function string) string { return function }
+func itself(stack []code.Frame, at int) string { return stack[at].Function }
 
 // places groups the samples that in accepts by the function that uses them, each
 // group at the line that uses most.
-func (u *Table) places(in func(Booked) bool, group func(string) string, domains callstack.Role) []Hot {
+func (u *Table) places(in func(Booked) bool, group func(stack []code.Frame, at int) string, domains callstack.Role) []Hot {
 	type gathered struct {
 		total  float64
 		lines  map[code.Frame]float64
@@ -238,7 +242,8 @@ func (u *Table) places(in func(Booked) bool, group func(string) string, domains 
 		if !ok {
 			continue
 		}
-		name := group(place.Function)
+		at := s.index(place)
+		name := group(s.Stack, at)
 		g := groups[name]
 		if g == nil {
 			g = &gathered{lines: map[code.Frame]float64{}, callee: map[string]float64{}, via: map[string]float64{}}
@@ -246,20 +251,34 @@ func (u *Table) places(in func(Booked) bool, group func(string) string, domains 
 		}
 		g.total += float64(s.Value)
 		g.lines[place] += float64(s.Value)
-		if callee := u.callee(s.Stack, domains); callee != "" {
+		called := s.Stack
+		if at >= s.at { // else the user's code is within the domain
+			called = called[:at+1]
+		}
+		if callee := u.callee(called, domains); callee != "" {
 			g.callee[callee] += float64(s.Value)
 		}
 		g.via[u.via(s.Stack, place, domains)] += float64(s.Value)
 	}
 	list := make([]Hot, 0, len(groups))
-	for _, g := range groups {
-		h := Hot{Place: measured.Heaviest(g.lines, measured.CompareFrames), Share: g.total / u.total,
+	for name, g := range groups {
+		h := Hot{Place: measured.Heaviest(g.lines, measured.CompareFrames), Share: g.total / u.total, Unit: name,
 			Callee: measured.Heaviest(g.callee, cmp.Compare[string]), Via: measured.Heaviest(g.via, cmp.Compare[string])}
-		h.User = u.index.User(h.Place)
+		h.User, h.Line = u.index.User(h.Place), g.lines[h.Place]/u.total
 		list = append(list, h)
 	}
 	sortHot(list)
 	return list
+}
+
+// index returns where a frame is on a sample's stack, outside of its domain if it is there too.
+func (s Booked) index(f code.Frame) int {
+	if s.at >= 0 {
+		if i := slices.Index(s.Stack[s.at:], f); i >= 0 {
+			return s.at + i
+		}
+	}
+	return slices.Index(s.Stack, f)
 }
 
 // place returns the frame to name for a sample. A domain is used from outside it:

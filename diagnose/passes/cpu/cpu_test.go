@@ -3,6 +3,7 @@ package cpu_test
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -657,6 +658,42 @@ func TestBelowHelper(t *testing.T) {
 	}
 	Expect(t, cpu.JSON, Healthy().Sample(5*s, encode(list)...).Sample(5*s, encode(show)...), "cpu-json at web.go:20")
 	Expect(t, cpu.JSON, Healthy().Sample(9*s, encode(list)...), "cpu-json at web.go:20") // its only caller
+}
+
+// TestPartsOfOneType: what each method of a type takes is its own, and so is what each literal that main registers takes. Of several
+// lines of one function none need have most.
+func TestPartsOfOneType(t *testing.T) {
+	encode := func(b *Builder, d time.Duration, at string) *Builder {
+		return b.Sample(d, "encoding/json.(*encodeState).marshal", "encoding/json.Marshal", at)
+	}
+	for _, name := range []string{"shop/web.(*Server).get", "main.main.func"} {
+		b := encode(Healthy(), 3*s, name+"1@server.go:10")
+		for i := range 4 {
+			at := strconv.Itoa(i + 2)
+			encode(b, 2*s, name+at+"@server.go:"+at+"0")
+		}
+		found := Expect(t, cpu.JSON, b, "cpu-json at server.go:10")
+		if len(found) == 1 && !strings.HasSuffix(found[0].Title, ", 27 % of it at server.go:10") {
+			t.Errorf("%s: %s", name, found[0].Title)
+		}
+	}
+	lines := encode(Healthy(), 4*s, "shop/web.list@web.go:20")
+	for _, line := range []string{"25", "30"} {
+		encode(lines, 3*s, "shop/web.list@web.go:"+line)
+	}
+	found := Expect(t, cpu.JSON, lines, "cpu-json at web.go:20")
+	if len(found) == 1 && !strings.HasSuffix(found[0].Title, ", most of it in web.list, hottest at web.go:20") {
+		t.Error(found[0].Title)
+	}
+}
+
+// TestCalledFromThePlace: a template calls a method that formats. The method does not execute the template.
+func TestCalledFromThePlace(t *testing.T) {
+	found := Expect(t, cpu.Format, Healthy().Sample(6*s, "fmt.Sprintf", "shop/tpl.Money.String@money.go:9", "text/template.(*state).printValue",
+		"text/template.(*Template).Execute", "shop/tpl.Render@render.go:60"), "cpu-format at money.go:9")
+	if len(found) == 1 && !strings.HasSuffix(found[0].Remedy, "instead of fmt.Sprintf.") {
+		t.Error(found[0].Remedy)
+	}
 }
 
 // TestWrapperIsNotThePlace: a logging ResponseWriter flushes the writer that it wraps, and the place is where

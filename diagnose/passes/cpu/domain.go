@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -214,18 +215,18 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	case len(places) > 0:
 		t.hot, t.others = leading(places)
 	}
-	t.caller = t.hot.Place.Function
+	t.caller = cmp.Or(t.hot.Unit, callstack.Enclosing(t.hot.Place.Function))
 	if t.hot.User && d.copies {
 		t.copied = p.Copied(t.hot.Place.Function)
 	}
 	if t.hot.User {
 		if place, wrapper, ok := use.Wrapped(t.hot.Place.Function); ok {
-			t.hot.Place, t.through = place, "through "+callstack.Short(wrapper)
+			t.hot.Place, t.hot.Line, t.through = place, 0, "through "+callstack.Short(wrapper)
 		}
 	}
-	if d.handed && t.hot.User {
-		if place, helper, ok := p.Above(use.Causing(d.roles, t.hot.Place.Function)); ok {
-			t.hot.Place, t.through = place, "through "+callstack.Short(helper)
+	if d.handed && t.hot.User && t.through == "" {
+		if place, helper, ok := p.Above(use.Causing(d.roles, t.caller)); ok {
+			t.hot.Place, t.hot.Line, t.through = place, 0, "through "+callstack.Short(helper)
 		}
 	}
 	return t, true
@@ -265,8 +266,10 @@ func (t taken) at() string {
 	switch own := len(t.others) > 0 && t.others[0].Share > t.hot.Share; {
 	case own:
 		return fmt.Sprintf("%s of it in the service's own code at %s", diagnose.Percent(t.hot.Share/t.direct), at)
-	case len(t.others) > 0 && t.hot.Share < t.direct/2:
-		return fmt.Sprintf("%s of it at %s", diagnose.Percent(t.hot.Share/t.direct), at)
+	case t.hot.Share < t.direct/2:
+		return fmt.Sprintf("%s of it at %s", diagnose.Percent(cmp.Or(t.hot.Line, t.hot.Share)/t.direct), at)
+	case t.hot.Line > 0 && t.hot.Line < t.direct/2: // several lines of one function
+		return fmt.Sprintf("most of it in %s, hottest at %s", callstack.Short(t.caller), at)
 	}
 	return "most of it at " + at
 }
