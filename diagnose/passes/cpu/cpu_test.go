@@ -265,6 +265,10 @@ func TestLibraries(t *testing.T) {
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Now", "net/http.(*conn).readRequest")) // the server's own
 	seeds := Expect(t, cpu.Clock, Healthy().Sample(6*s, "math/rand.(*rngSource).Seed", "math/rand.newSource", "math/rand.NewSource",
 		"shop/ids.newID@ids.go:15"), "cpu-clock at ids.go:15")
+	draws := Expect(t, cpu.Clock, Healthy().Sample(6*s, "math/rand/v2.(*ChaCha8).Uint64", "math/rand/v2.IntN", user), "cpu-clock at web.go:70")
+	if len(draws) == 1 && !strings.Contains(draws[0].Remedy, "draw fewer numbers") {
+		t.Errorf("a number that was drawn once is not random: %s", draws[0].Remedy)
+	}
 	if len(seeds) == 1 && !strings.Contains(seeds[0].Remedy, "seed") {
 		t.Errorf("a source is made, not read: %s", seeds[0].Remedy)
 	}

@@ -282,6 +282,10 @@ var Clock = domain{
 				"the functions of math/rand/v2, which need no source, instead of calling %s for each value.",
 				diagnose.At(h.Place), h.Callee)
 		}
+		if callsAny(h, numbers...) {
+			return fmt.Sprintf("At %s, draw fewer numbers, or from a source that one goroutine owns (rand.New(rand.NewPCG(...)) of "+
+				"math/rand/v2), instead of calling %s for each.", diagnose.At(h.Place), h.Callee)
+		}
 		return fmt.Sprintf("At %s, read it once and pass the value on (random bytes: fill a block and cut "+
 			"pieces from it) instead of calling %s for each element.", diagnose.At(h.Place), callee(h, "it"))
 	},
@@ -289,6 +293,10 @@ var Clock = domain{
 
 // trees are routers that find routes in a tree.
 var trees = []string{"http.(*ServeMux)", "http.(*routingNode)", "chi.", "httprouter.", "gin.", "echo.", "router.", "radix."}
+
+// numbers are the calls of math/rand that draw one, which crypto/rand does not have.
+var numbers = []string{"rand.Intn", "rand.IntN", "rand.Int3", "rand.Int6", "rand.Uint", "rand.N", "rand.Float", "rand.ExpFloat", "rand.Perm",
+	"rand.Shuffle", "rand.(*Rand)"}
 
 // Router finds services that spend their CPU on finding the handler.
 //
