@@ -44,7 +44,8 @@ func TestGenerator(t *testing.T) {
 func TestConnections(t *testing.T) {
 	few := func() *Builder { return New(1, 4*ms).CPU(2, 0.4, 0.2, 0.1, -1) }
 	Expect(t, host.Connections, few().Wait(breakdown.StateRunning, ms, 1), "generator-limited")
-	if found := Expect(t, host.Connections, New(4, 4*ms).Streams(4).CPU(2, 0.4, 0.2, 0.1, -1), "generator-limited"); len(found) == 1 &&
+	if found := Expect(t, host.Connections, New(4, 4*ms).Streams(4).CPU(2, 0.4, 0.2, 0.1, -1).
+		Wait(breakdown.StateRunning, ms, 1), "generator-limited"); len(found) == 1 &&
 		!strings.HasPrefix(found[0].Title, "4 streams at ") {
 		t.Errorf("one connection is told as %q", found[0].Title)
 	}
