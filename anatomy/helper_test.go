@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redline-go/redline/record/code"
 )
@@ -116,6 +117,27 @@ func TestStartedByAVariable(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestHelpersRunForTheirRequest: what a goroutine runs that a request starts and waits for, the request runs.
+func TestHelpersRunForTheirRequest(t *testing.T) {
+	const least = time.Millisecond
+	var handler http.HandlerFunc = func(http.ResponseWriter, *http.Request) {
+		done := make(chan bool)
+		go func() {
+			for end := time.Now().Add(2 * least); time.Now().Before(end); {
+			}
+			close(done)
+		}()
+		<-done
+	}
+	v := serve(t, handler, nil)
+	a, _ := v.dissect(v.capture(func() {
+		closedLoop(t, 1, 24, func(c *http.Client, _ int) error { return get(c, v.url()) })
+	}))
+	if a.Ran == nil || a.Ran.P10NS < least || a.Ran.MeanNS < least {
+		t.Errorf("requests ran %+v, want more than %v each", a.Ran, least)
 	}
 }
 
