@@ -27,6 +27,7 @@ type Pass struct {
 	queues   map[string]waits.Site
 	covered  map[string][]string
 	unjudged []findings.NotJudged
+	handed   []string // the entries of the goroutines that requests hand their work to; see waits.Requests.Unfolded
 }
 
 func newPass(rec *record.Record, a *breakdown.Anatomy) *Pass {

@@ -152,6 +152,67 @@ func TestPathOfCalls(t *testing.T) {
 	}
 }
 
+// TestPathThroughAHandler: net/http.TimeoutHandler runs the handler in a goroutine of its own; what that waits for has lines of its own.
+// Of goroutines of which a request starts several, one line says that it waits for them.
+func TestPathThroughAHandler(t *testing.T) {
+	const reader, handler, ms = "net/http.(*persistConn).readLoop", "net/http.(*timeoutHandler).ServeHTTP.func1", time.Millisecond
+	fetch := Stack("runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/fx.(*Client).fetch@client.go:12")
+	call := breakdown.Chain{NS: int64(5 * ms), Links: []breakdown.Link{{Goroutine: handler, State: breakdown.StateSelect, Stack: fetch},
+		{Goroutine: reader, State: breakdown.StateNetwork, Stack: Stack("net.(*conn).Read", reader)}}}
+	nodes := []breakdown.PathNode{{Kind: breakdown.PathGoroutine, State: breakdown.StateSelect, Function: handler, Share: 0.9,
+		NS: int64(9 * ms), Site: "net/http.(*timeoutHandler).ServeHTTP", Nodes: []breakdown.PathNode{
+			{Kind: breakdown.PathGoroutine, State: breakdown.StateSelect, Function: reader, Share: 0.5,
+				Site: "net/http.(*persistConn).roundTrip < shop/fx.(*Client).fetch client.go:12"},
+			{Kind: breakdown.PathState, State: breakdown.StateRunnable, Share: 0.3},
+		}}, {Kind: breakdown.PathState, State: breakdown.StateRunnable, Share: 0.1, NS: int64(ms)}}
+	for started, want := range map[int][]string{
+		1000: {"waiting for an HTTP call in fx.(*Client).fetch (client.go:12)", "waiting for a CPU",
+			"everything else, each part below 3 %"},
+		3000: {"waiting for goroutines of http.(*timeoutHandler).ServeHTTP.func1: 50 % waiting for an HTTP call in fx.(*Client).fetch " +
+			"(client.go:12), 30 % waiting for a CPU", "waiting for a CPU"},
+	} {
+		rec, a := New(8, 10*ms).Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*timeoutHandler).ServeHTTP").
+			Behind(call).Helper(handler, started, "net/http.(*timeoutHandler).ServeHTTP").Path(nodes).Open(t)
+		found, err := diagnose.Run(rec, a, nil)
+		if err != nil || found.Ledger == nil {
+			t.Fatalf("%v, %+v", err, found)
+		}
+		var lines []string
+		sum := 0.0
+		for _, l := range found.Ledger.Path {
+			lines, sum = append(lines, l.Text), sum+l.Share
+		}
+		if !slices.Equal(lines, want) || math.Abs(sum-1) > 1e-6 {
+			t.Errorf("%d started: %q, together %v", started, lines, sum)
+		}
+	}
+}
+
+// TestPathToAWorker: a goroutine that the function which waits did not start is not told as its own.
+func TestPathToAWorker(t *testing.T) {
+	const ms = time.Millisecond
+	node := breakdown.PathNode{Kind: breakdown.PathGoroutine, State: breakdown.StateChannel, Function: "shop/queue.run", Share: 1,
+		Site: "shop/web.Show web.go:20"}
+	b := func() *Builder {
+		return New(8, 10*ms).Wait(breakdown.StateChannel, 9*ms, 1, "runtime.chanrecv1", handle)
+	}
+	for want, b := range map[string]*Builder{
+		"waiting in web.Show (web.go:20) for goroutines of queue.run":           b(),
+		"waiting in web.Show (web.go:20) for goroutines it started (queue.run)": b().Helper("shop/queue.run", 1000, handle),
+	} {
+		rec, a := b.Path([]breakdown.PathNode{node}).Open(t)
+		if found, err := diagnose.Run(rec, a, nil); err != nil || found.Ledger == nil || found.Ledger.Path[0].Text != want {
+			t.Errorf("%v, %+v; want %q", err, found.Ledger, want)
+		}
+	}
+	// Each of two hundred that a dispatcher starts serves one request, and is gone.
+	rec, a := b().Path([]breakdown.PathNode{node}, breakdown.Serial{Goroutine: "shop/queue.run", Goroutines: 200, Requests: 200,
+		Utilization: 0.02}).Open(t)
+	if found, err := diagnose.Run(rec, a, nil); err != nil || strings.Contains(found.Ledger.Path[0].Text, "busy") {
+		t.Errorf("%v, %+v", err, found.Ledger)
+	}
+}
+
 // TestPathMerges: two waits that read alike are one line.
 func TestPathMerges(t *testing.T) {
 	waits := func(share float64, function string) breakdown.PathNode {

@@ -28,7 +28,9 @@ const (
 func (p *Pass) pathEntries() []findings.LedgerPath {
 	var list []findings.LedgerPath
 	rest := 0.0
-	for _, n := range p.Path().Nodes() {
+	nodes, handed := p.Unfolded()
+	p.handed = handed
+	for _, n := range nodes {
 		if n.Share < leastLine || len(list) == pathLines || n.Kind == breakdown.PathOther {
 			rest += n.Share
 			continue
@@ -54,11 +56,13 @@ func (p *Pass) pathEntries() []findings.LedgerPath {
 		}
 		list = append(list, line)
 	}
-	if rest > 0 && len(list) > 0 {
+	switch {
+	case rest > 0 && len(list) == 0:
+		list = append(list, findings.LedgerPath{Share: rest, Text: "everything, each part below 3 %"})
+	case rest >= leastLine && len(nodes) > pathLines:
+		list = append(list, findings.LedgerPath{Share: rest, Text: "everything else"})
+	case rest > 0:
 		list = append(list, findings.LedgerPath{Share: rest, Text: "everything else, each part below 3 %"})
-		if rest >= leastLine && len(p.Path().Nodes()) > pathLines {
-			list[len(list)-1].Text = "everything else"
-		}
 	}
 	return list
 }
@@ -138,18 +142,21 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 	if n.Function == "" {
 		who = "a goroutine"
 	}
-	if s, ok := p.Path().Serial(n.Function); ok && s.Utilization >= leastSerial {
+	// One that serves a single request hardly lives longer, and how busy it is afterwards says nothing.
+	if s, ok := p.Path().Serial(n.Function); ok && s.Utilization >= leastSerial && s.Requests > s.Goroutines {
 		if s.Goroutines == 1 {
 			return fmt.Sprintf("waiting for one goroutine, %s, busy %s of the time", who, Percent(s.Utilization))
 		}
 		return fmt.Sprintf("waiting for %d goroutines of %s, each busy %s of the time", s.Goroutines, who, Percent(s.Utilization))
 	}
 	if f := waits.SiteFrame(n.Site); f.Function != "" && p.Stacks.User(f) {
-		text := fmt.Sprintf("waiting in %s for goroutines it started", named(f))
-		if n.Function != "" {
-			text += " (" + who + ")"
+		switch {
+		case n.Function == "":
+			return fmt.Sprintf("waiting in %s for %s", named(f), who)
+		case p.Starts(n.Function, f):
+			return fmt.Sprintf("waiting in %s for goroutines it started (%s)", named(f), who)
 		}
-		return text
+		return fmt.Sprintf("waiting in %s for goroutines of %s", named(f), who)
 	}
 	return "waiting for goroutines of " + who
 }
@@ -216,7 +223,11 @@ func (p *Pass) callers(n breakdown.PathNode) (functions int) {
 	shares := map[string]float64{}
 	for _, part := range p.Anatomy.All {
 		for _, c := range part.Behind {
-			if f, ok := p.Stacks.Place(part.Stack); ok && len(c.Links) > 0 && c.Links[0].Goroutine == n.Function {
+			waiting, links := part.Stack, c.Links
+			for len(links) > 1 && slices.Contains(p.handed, links[0].Goroutine) {
+				waiting, links = links[0].Stack, links[1:]
+			}
+			if f, ok := p.Stacks.Place(waiting); ok && len(links) > 0 && links[0].Goroutine == n.Function {
 				shares[f.Function] += c.Share
 			}
 		}
@@ -239,7 +250,7 @@ func (p *Pass) stateWords(n breakdown.PathNode) string {
 	case breakdown.StateRunnable:
 		return "waiting for a CPU"
 	case breakdown.StateSTW:
-		return "stopped while the garbage collector stops the world"
+		return "stopped while the runtime stops the world"
 	case breakdown.StateStoppedByCall:
 		return "stopped while " + p.stopper(n) + " stops the world"
 	}
