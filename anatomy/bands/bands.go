@@ -98,6 +98,7 @@ type sum struct {
 	partKey
 	took   time.Duration
 	times  int64
+	timed  time.Duration                    // of waits that ended because of a timer
 	merged bool                             // of parts below the list's bound
 	wakers map[interned.Stack]time.Duration // the time of the waits that each ended
 	behind map[goroutines.ChainID]followed
@@ -140,6 +141,9 @@ func (a *Requests) sums(requests []request) []*sum {
 			}
 			s.took += p.took
 			s.times += int64(p.times)
+			if p.timed {
+				s.timed += p.took
+			}
 			if p.waker != 0 {
 				if s.wakers == nil {
 					s.wakers = map[interned.Stack]time.Duration{}
@@ -206,6 +210,9 @@ func (a *Requests) list(sums []*sum, n int, total time.Duration) (parts []breakd
 			NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.Frames}
 		if total > 0 {
 			p.Share = float64(s.took) / float64(total)
+		}
+		if s.timed > 0 {
+			p.Timed = float64(s.timed) / float64(s.took)
 		}
 		if s.merged {
 			p.Site = otherSites

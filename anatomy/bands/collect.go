@@ -33,6 +33,7 @@ type part struct {
 	chain goroutines.ChainID
 	times int32
 	took  time.Duration
+	timed bool
 	begun [goroutines.MaxLinks]int32 // how often each link of the chain began
 }
 
@@ -165,14 +166,14 @@ func (a *Requests) addPart(first int, s goroutines.Segment) {
 		times = 0
 	}
 	for i := len(a.parts) - 1; i >= first && i >= len(a.parts)-64; i-- {
-		if p := &a.parts[i]; p.key == key && p.waker == s.Waker && p.chain == s.Chain {
+		if p := &a.parts[i]; p.key == key && p.waker == s.Waker && p.chain == s.Chain && p.timed == s.Timed {
 			p.times += times
 			p.took += s.To.Sub(s.From)
 			p.begins(s)
 			return
 		}
 	}
-	p := part{key: key, waker: s.Waker, chain: s.Chain, times: times, took: s.To.Sub(s.From)}
+	p := part{key: key, waker: s.Waker, chain: s.Chain, times: times, took: s.To.Sub(s.From), timed: s.Timed}
 	p.begins(s)
 	a.parts = append(a.parts, p)
 }

@@ -29,6 +29,7 @@ type Segment struct {
 	State        interned.State
 	Begun        uint8 // the first link of the chain whose stretch this piece opens; MaxLinks for none
 	More         bool  // continues the wait of the previous segment
+	Timed        bool  // a timer set off the goroutine that ended the wait
 }
 
 // TimerWaker is the waker of a wait that a timer ended.

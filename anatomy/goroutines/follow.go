@@ -106,6 +106,7 @@ type wait struct {
 // order.
 func (f *Follower) divide(g *Goroutine, seg Segment, by trace.GoID, push func(Segment)) {
 	f.pieces, f.hops, f.begun = f.pieces[:0], maxHops, MaxLinks
+	seg.Timed = f.timed(seg.From, by)
 	root := wait{entry: g.Entry, state: seg.State, site: f.Stacks.Info(seg.Stack).SiteID}
 	f.follow(seg.From, seg.To, by, root, root)
 	for i := len(f.pieces) - 1; i >= 0; i-- {
@@ -116,6 +117,39 @@ func (f *Follower) divide(g *Goroutine, seg Segment, by trace.GoID, push func(Se
 		}
 		push(s)
 	}
+}
+
+// timed reports whether a timer set off the goroutine that ended a wait which began at from: of what that one waited for since, it was the
+// last that a request did not end. Waits for a client's goroutine, a lock or the network set nothing off: they are part of the work.
+func (f *Follower) timed(from trace.Time, by trace.GoID) bool {
+	g := f.Goroutines.ByID[by]
+	if g == nil {
+		return false
+	}
+	to := g.since
+	for i := g.past.n - 1; i >= 0 && to > from; i-- {
+		p := g.past.at(i)
+		switch to = p.from; p.state {
+		case interned.Sleeping:
+			return true
+		case interned.Channel, interned.Selecting, interned.Syncing:
+			if p.by == 0 || f.serves(p.by) {
+				return p.by == 0 && p.state != interned.Syncing
+			}
+		}
+	}
+	return false
+}
+
+// serves reports whether a goroutine serves requests or helps one.
+func (f *Follower) serves(by trace.GoID) bool {
+	g := f.Goroutines.ByID[by]
+	if g == nil {
+		return false
+	}
+	kind, _ := server.OfEntry(f.Stacks.Names[g.Entry]) // it may have ended
+	of, _ := g.Request()
+	return kind != server.None || of != nil || g.Conn != nil && g.Conn.Server != server.None
 }
 
 // cut ends the stretch that is being divided at from, going back in time.

@@ -84,6 +84,17 @@ func (b *Builder) Behind(chains ...breakdown.Chain) *Builder {
 	return b
 }
 
+// Timed says which part of the waits added last, 0 to 1, ended because of a timer.
+func (b *Builder) Timed(part float64) *Builder {
+	a := b.anatomyOf()
+	for _, band := range []*[]breakdown.Part{&a.All, &a.Median, &a.Tail} {
+		if n := len(*band); n > 0 {
+			(*band)[n-1].Timed = part
+		}
+	}
+	return b
+}
+
 // Spawned sets how many goroutines a request starts.
 func (b *Builder) Spawned(n float64) *Builder { b.anatomyOf().Spawned = n; return b }
 

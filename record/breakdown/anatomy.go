@@ -220,6 +220,9 @@ type Part struct {
 	// received from the channel. A single frame whose function is WakerTimer
 	// means that a timer did; nil means unknown.
 	Waker []code.Frame `json:"waker,omitempty"`
+	// Timed is the part of the waits' time, 0 to 1, that ended because of a timer: it had set off the goroutine that ended them.
+	// 0 in bundles from before it was counted.
+	Timed float64 `json:"timed,omitempty"`
 	// Behind divides the waits by what the goroutines that ended them were doing
 	// meanwhile, the longest first. The chains exclude each other and add up to at
 	// most NS; the rest was not followed.

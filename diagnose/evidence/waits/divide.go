@@ -80,7 +80,7 @@ func newDivider(p *Requests) *divider {
 	for key, part := range all {
 		burst := a.TailNS > a.MedianNS && float64(tail[key]) > bursts*max(1e5, float64(median[key]))
 		d.queues[key] = d.queue(part, burst)
-		d.events[key] = p.Stacks.Wait(part) == callstack.EventWait
+		d.events[key] = p.Stacks.Wait(part) == callstack.EventWait && !d.handsIn(part)
 	}
 	d.inner, d.innerNS, d.outer = d.nested()
 	return d
@@ -150,6 +150,9 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 	if kind == callstack.SleepWait && d.events[d.key(part)] {
 		kind = callstack.EventWait
 	}
+	if kind == callstack.EventWait && d.handsIn(part) {
+		kind = callstack.ChannelWait
+	}
 	part = d.p.standIn(part, kind)
 	whole = piece{kind: kind, place: place, part: part}
 	all := func(callstack.Wait) bool { return true }
@@ -193,7 +196,7 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 // announced reports whether requests wait on a condition that a goroutine announces to all of them when its own timer says so:
 // a long poll. Whoever hands something in for a timer to flush waits for a channel of its own.
 func (d *divider) announced(part breakdown.Part) bool {
-	return d.p.Event(part) && !callstack.Closes(part.Waker) && d.timed(part)
+	return d.p.Event(part) && !callstack.Closes(part.Waker) && d.timed(part) && !d.handsIn(part)
 }
 
 // timed reports whether workers wait for a timer while requests wait for them: a
@@ -202,7 +205,7 @@ func (d *divider) timed(part breakdown.Part) bool {
 	var timed, followed int64
 	for _, c := range part.Behind {
 		followed += c.NS
-		if d.p.Stacks.Root(c) == callstack.SleepWait {
+		if _, more := d.gathers(part, c); more || d.p.Stacks.Root(c) == callstack.SleepWait {
 			timed += c.NS
 		}
 	}
@@ -324,6 +327,8 @@ func (d *divider) as(whole piece, only func(callstack.Wait) bool, c breakdown.Ch
 	kind, end = d.p.Stacks.Root(c), len(c.Links)-1
 	if i, lock := d.p.Locked(c); lock != "" && !whole.kind.Call() {
 		kind, end = lock, i
+	} else if i, more := d.gathers(whole.part, c); more {
+		kind, end = callstack.SleepWait, i
 	}
 	return kind, end, kind != callstack.OtherWait && only(kind) && (!whole.kind.Call() || d.clients(c))
 }

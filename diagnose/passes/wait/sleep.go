@@ -141,6 +141,10 @@ func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 		return "for a timer of " + within, "Shorten the delay of " + within + ", which " + at + " waits for: a setting of the " +
 			"library, such as the time after which it sends a batch that is not full, or the pause between attempts."
 	}
+	if _, lives := p.Path().Serial(s.By); lives && s.Via != "" {
+		return "for a timer", "Let the goroutine that waits at " + at + " begin as soon as a request waits for it, and gather what comes " +
+			"meanwhile for its next turn; or shorten the timer."
+	}
 	return "for a timer", "Remove the timer from the request path at " + at + ", or wait for the event it stands for (a channel, a " +
 		"condition, a notification)."
 }

@@ -436,6 +436,46 @@ func TestAnnouncedByATimer(t *testing.T) {
 	Expect(t, wait.Sleep, waits("runtime.closechan", "shop/news.(*Board).flush@news.go:25"), "sleep at news.go:39")
 }
 
+// TestGathered: a goroutine takes what requests hand it until its timer fires, and works on all of it. The request waits for the timer,
+// however the goroutine says that it is done; that more requests come meanwhile does not shorten or lengthen the wait.
+func TestGathered(t *testing.T) {
+	const entry, at = "shop/batch.(*Gatherer).run", "shop/batch.(*Gatherer).run@batch.go:40"
+	const answers, announces = "shop/batch.(*Gatherer).run@batch.go:50", "sync.(*Cond).Broadcast"
+	gathers := breakdown.Link{Goroutine: entry, State: breakdown.StateSelect, Stack: Stack("runtime.selectgo", at)}
+	of := func(ns time.Duration, links ...breakdown.Link) breakdown.Chain {
+		return breakdown.Chain{NS: int64(ns), Links: links}
+	}
+	more := of(20*ms, gathers, breakdown.Link{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateNetwork,
+		Stack: Stack("internal/poll.runtime_pollWait", "net.(*conn).Read", "net/http.(*connReader).Read", "bufio.(*Reader).Peek",
+			"net/http.(*conn).serve")})
+	works := func(ns time.Duration) breakdown.Chain {
+		return of(ns, breakdown.Link{Goroutine: entry, State: breakdown.StateRunning})
+	}
+	takes := func() *Builder {
+		return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker("runtime.chansend1", answers).
+			Behind(more, of(4*ms, gathers), works(6*ms))
+	}
+	if found := Expect(t, wait.Sleep, takes().Timed(1), "sleep at batch.go:40"); len(found) == 1 && (found[0].Share < 0.6 ||
+		!strings.HasSuffix(found[0].Title, "by waiting at cache.go:41 for the goroutine that waits there")) {
+		t.Errorf("share %.2f: %s", found[0].Share, found[0].Title)
+	}
+	Expect(t, wait.Channel, takes().Timed(1))
+	Expect(t, wait.Sleep, takes()) // another request ended the waits: a hub that passes on what others send
+	closes := func(work time.Duration) *Builder {
+		return idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", get).Waker(answers).
+			Behind(of(30*ms-work, gathers), works(work))
+	}
+	Expect(t, wait.Sleep, closes(6*ms), "sleep at batch.go:40")
+	Expect(t, wait.Sleep, closes(us)) // it announces an event
+	Expect(t, wait.Sleep, closes(us).Woken(entry, 100, 90), "sleep at batch.go:40")
+	waits := func(work time.Duration) *Builder {
+		return idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*Cond).Wait", get).Waker(announces, answers).
+			Behind(of(30*ms-work, gathers), works(work))
+	}
+	Expect(t, wait.Sleep, waits(6*ms), "sleep at batch.go:40")
+	Expect(t, wait.Sleep, waits(us))
+}
+
 // The pause between attempts is a sleep whose remedy is fewer failures, not a higher limit.
 func TestPauseBetweenAttempts(t *testing.T) {
 	b := idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", "github.com/avast/retry-go/v4.DoWithData[...]", get).
