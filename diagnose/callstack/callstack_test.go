@@ -293,8 +293,8 @@ func TestBookOfACodec(t *testing.T) {
 		t.Errorf("%b from frame %d, want JSON from that of (*Index).Get's call", role, at)
 	}
 	const lib = "github.com/mailru/easyjson"
-	generated := stack(lib+"/jwriter.(*Writer).String", "shop/packages.easyjson1aEncodeShopPackages", "shop/packages.Package.MarshalEasyJSON",
-		lib+".Marshal", "shop/packages.(*Index).Get")
+	generated := stack(lib+"/jwriter.(*Writer).String", "shop/packages.easyjson1aEncodeShopPackages",
+		"shop/packages.Package.MarshalEasyJSON", lib+".Marshal", "shop/packages.(*Index).Get")
 	if role, at := x.Book(generated); role != JSON || at != 3 {
 		t.Errorf("%b from frame %d, want JSON from that of (*Index).Get's call, and not in generated code", role, at)
 	}

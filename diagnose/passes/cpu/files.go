@@ -6,7 +6,6 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
@@ -73,26 +72,6 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		"%s per request there, on files and connections", diagnose.Counted(times, "system call", "system calls")))
 	walk(p, f, hot)
 	return true
-}
-
-// walk advises not to descend where a function of the service calls itself to get to the files, such as one that counts what is
-// below each folder of a listing. What it makes of them is then saved too: dms spent a third of its CPU in the system calls, and
-// all but a tenth in the walk.
-func walk(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) {
-	walker, share, ok := p.Walk(hot.Place.Function)
-	if !ok || share < f.Share {
-		return
-	}
-	name := callstack.Short(walker)
-	f.Remedy += fmt.Sprintf(" If %s need not descend, or if its result is cached, all of that work goes away.", name)
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
-		"%s calls itself on the way there: everything below its first call takes %s of the CPU", name, diagnose.Percent(share)))
-	if g := p.Ran(evidence.Work{Share: min(1, share), Function: walker}); g.Factor > max(f.GainHigh, f.GainCeiling) {
-		f.GainHigh = g.Factor
-		if f.GainLow == 0 {
-			f.GainLow = f.GainCeiling
-		}
-	}
 }
 
 // kept advises to read once what a function reads in each request.

@@ -91,7 +91,7 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// What grows has at least the growth's part of the CPU. Where none of the service's functions has, a dependency does,
 		// or the handler itself with what it calls.
 		at, share, ok := use.Deepest(least)
-		if !ok {
+		if !ok && where.Share < leastBackground {
 			at, share, ok = within(p, use, least)
 		}
 		if ok {
@@ -133,8 +133,8 @@ func (g growth) words(where usage.Hot) (in, remedy string) {
 	default:
 		in = ", the largest part"
 	}
-	return fmt.Sprintf("%s in %s at %s", in, name, diagnose.At(where.Place)), fmt.Sprintf("Find what %s iterates over that grows with each "+
-		"request, and index it, keep a running result, or limit its size.", name)
+	return fmt.Sprintf("%s in %s at %s", in, name, diagnose.At(where.Place)), fmt.Sprintf("Find what %s iterates over that grows "+
+		"with each request, and index it, keep a running result, or limit its size.", name)
 }
 
 // within returns the deepest function of the service below which more than least of its CPU runs, with its share.

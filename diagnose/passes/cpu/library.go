@@ -295,8 +295,8 @@ var Clock = domain{
 var trees = []string{"http.(*ServeMux)", "http.(*routingNode)", "chi.", "httprouter.", "gin.", "echo.", "router.", "radix."}
 
 // numbers are the calls of math/rand that draw one, which crypto/rand does not have.
-var numbers = []string{"rand.Intn", "rand.IntN", "rand.Int3", "rand.Int6", "rand.Uint", "rand.N", "rand.Float", "rand.ExpFloat", "rand.Perm",
-	"rand.Shuffle", "rand.(*Rand)"}
+var numbers = []string{"rand.Intn", "rand.IntN", "rand.Int3", "rand.Int6", "rand.Uint", "rand.N", "rand.Float", "rand.ExpFloat",
+	"rand.Perm", "rand.Shuffle", "rand.(*Rand)"}
 
 // Router finds services that spend their CPU on finding the handler.
 //

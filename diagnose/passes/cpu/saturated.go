@@ -113,7 +113,7 @@ func costs(use *usage.Table, each float64) []findings.Evidence {
 		roles callstack.Role
 	}{
 		{"the database client", callstack.DBClient}, {"JSON", callstack.JSON}, {"logging", callstack.Logging | callstack.FileWrite},
-		{"formatting", callstack.Format}, {"hashing, signing and encrypting", callstack.Crypto}, {"TLS", callstack.TLS | callstack.Handshake},
+		{"formatting", callstack.Format}, {"hashing and encrypting", callstack.Crypto}, {"TLS", callstack.TLS | callstack.Handshake},
 		{"compression", callstack.Compress}, {"sorting", callstack.Sort}, {"reflection", callstack.Reflect},
 		{"routing", callstack.Router}, {"HTTP and other clients", callstack.HTTPClient | callstack.RPCClient},
 		{"garbage collection", callstack.GCWork | callstack.GCAssist}, {"the scheduler", callstack.Schedule},

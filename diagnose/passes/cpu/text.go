@@ -236,16 +236,12 @@ var textUses = []struct {
 	callees []string
 	remedy  string
 }{
-	{[]string{"fmt.Sscan", "fmt.Fscan", "fmt.Scan"}, "At %s, cut the text (strings.Cut, strings.FieldsSeq) and parse its parts with strconv instead of " +
-		"calling %s, which interprets a format and reflects; or parse each text once and keep the value."},
+	{parsers[4:], "At %s, cut the text (strings.Cut, strings.FieldsSeq) and parse its parts with strconv instead of calling %s, which interprets a format and reflects; or parse each text once and keep the value."},
 	{parsers, "At %s, parse each text once and keep the value, and parse only what is needed, instead of calling %s for every use."},
-	{[]string{"time.Time.", "time.Duration."}, "At %s, format each time once and keep the text (one per second, if that is exact enough), or append it to a " +
-		"reused buffer (Time.AppendFormat), instead of calling %s for every use."},
-	{[]string{"strings.Replace", "strings.(*Replacer)", "strings.(*genericReplacer)", "strings.(*byteReplacer)"}, "At %s, replace once and keep the " +
-		"result instead of calling %s for every use; make the strings.Replacer once, in a package variable."},
+	{[]string{"time.Time.", "time.Duration."}, "At %s, format each time once and keep the text (one per second, if that is exact enough), or append it to a reused buffer (Time.AppendFormat), instead of calling %s for every use."},
+	{[]string{"strings.Replace", "strings.(*Replacer)"}, "At %s, replace once and keep the result instead of calling %s for every use; make the strings.Replacer once, in a package variable."},
 	{[]string{"strings.Trim"}, "At %s, trim each text once, where it comes in, instead of calling %s for every use."},
-	{[]string{"strings.Join", "strings.Repeat", "strings.(*Builder)"}, "At %s, append the parts to one reused buffer, or write them to the response " +
-		"piece by piece, instead of building a string by %s."},
+	{[]string{"strings.Join", "strings.Repeat", "strings.(*Builder)"}, "At %s, append the parts to one reused buffer, or write them to the response piece by piece, instead of building a string by %s."},
 }
 
 // callsAny reports whether a place calls a function whose name begins with one of callees.

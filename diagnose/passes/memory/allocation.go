@@ -192,8 +192,8 @@ func worded(p *diagnose.Pass, lead site, what *object, by measure, cost float64)
 			"or write into the response piece by piece.", at),
 	}
 	if lead.bytes < mostSmall*lead.objects {
-		f.Remedy = fmt.Sprintf("At %s, make fewer objects: hold values in one slice instead of a pointer to each, give slices and maps their "+
-			"size, avoid conversions between text and bytes, or reuse them through a sync.Pool.", at)
+		f.Remedy = fmt.Sprintf("At %s, make fewer objects: hold values in one slice instead of a pointer to each, give slices and maps "+
+			"their size, avoid conversions between text and bytes, or reuse them through a sync.Pool.", at)
 	}
 	switch {
 	case what != nil:
