@@ -41,7 +41,7 @@ type key struct {
 }
 
 func (k key) String() string {
-	text := quote(k.column)
+	text := Quote(k.column)
 	if k.column == "" {
 		text = k.expression
 		if !called.MatchString(text) {
@@ -74,7 +74,8 @@ func (d design) keys() []key { return append(slices.Clone(d.equal), d.rest...) }
 // then those of the order or of a range. It names none that exists.
 func (s Scan) Advise() Advice {
 	if s.Table == nil && strings.HasPrefix(s.Node.Relation, "pg_") {
-		return Advice{Why: []string{s.Node.Relation + " is one of the server's own catalogues, which take no index: read it once, at start-up."}}
+		return Advice{Why: []string{s.Node.Relation +
+			" is one of the server's own catalogues, which take no index: read it once, at start-up."}}
 	}
 	var d design
 	var ranges, nulls, alternatives []condition
@@ -141,7 +142,7 @@ func (s Scan) exact(d design) bool {
 				return false
 			}
 		case isNull, notNull, isTrue, isFalse:
-			if !held(c, keys) && !slices.ContainsFunc(d.where, func(w string) bool { return strings.Contains(w, quote(c.column)) }) {
+			if !held(c, keys) && !slices.ContainsFunc(d.where, func(w string) bool { return strings.Contains(w, Quote(c.column)) }) {
 				return false
 			}
 		default:
@@ -190,7 +191,7 @@ func (s Scan) alternatives(c condition) string {
 		if side.column == "" || side.op != equal && side.op != ranged && side.op != isNull {
 			return ""
 		}
-		text := fmt.Sprintf("CREATE INDEX ON %s (%s)", name, quote(side.column))
+		text := fmt.Sprintf("CREATE INDEX ON %s (%s)", name, Quote(side.column))
 		if s.leading(side.column) == "" && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}

@@ -201,7 +201,7 @@ func unqualified(text, alias string) string {
 	if alias == "" || strings.Contains(text, "'") {
 		return text
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(text, quote(alias)+".", ""), alias+".", "")
+	return strings.ReplaceAll(strings.ReplaceAll(text, Quote(alias)+".", ""), alias+".", "")
 }
 
 // bare removes the brackets that enclose all of a text.

@@ -19,7 +19,7 @@ func (s Scan) finish(d design) Advice {
 				"leaves out those whose parameter is NULL, so an index helps the calls that give its column a value. Index "+
 				"the columns to which calls give values (%s), followed by the column of ORDER BY: %s.",
 				s.Node.Relation, strings.Join(columns, ", "),
-				"CREATE INDEX ON "+name+" ("+quote(columns[0])+")"))
+				"CREATE INDEX ON "+name+" ("+Quote(columns[0])+")"))
 		}
 		if s.Filter != "" && len(a.Why) == 0 {
 			a.Why = append(a.Why, fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column "+
@@ -40,7 +40,7 @@ func (s Scan) finish(d design) Advice {
 	}
 	if fraction, column := s.unselective(d); fraction > 0 {
 		a.Why = append(a.Why, fmt.Sprintf("An index on %s alone would not help: one value is in %.0f %% of the "+
-			"rows.", quote(column), 100*fraction))
+			"rows.", Quote(column), 100*fraction))
 		return a
 	}
 	var texts []string
@@ -60,9 +60,9 @@ func (s Scan) finish(d design) Advice {
 
 // names returns the table's name, with its schema where that is not public, and with its schema in any case.
 func (s Scan) names() (name, full string) {
-	name = quote(s.Node.Relation)
+	name = Quote(s.Node.Relation)
 	if full = name; s.Table != nil && s.Table.Schema != "" {
-		full = quote(s.Table.Schema) + "." + name
+		full = Quote(s.Table.Schema) + "." + name
 		if s.Table.Schema != "public" {
 			name = full
 		}
@@ -109,7 +109,7 @@ func (s Scan) serves(index database.Index, d design) bool {
 		}
 		parts := split(bare(index.Predicate), " AND ")
 		d.equal = slices.DeleteFunc(slices.Clone(d.equal), func(k key) bool { // the predicate says it
-			return k.column != "" && implied(quote(k.column)+" IS NULL", parts)
+			return k.column != "" && implied(Quote(k.column)+" IS NULL", parts)
 		})
 	}
 	keys := d.keys()
@@ -189,19 +189,19 @@ func (s Scan) unused(index database.Index) (why []string) {
 	if !index.Valid {
 		return []string{fmt.Sprintf("%s is invalid, because its CREATE INDEX CONCURRENTLY failed: run REINDEX INDEX "+
 			"CONCURRENTLY %s.",
-			index.Name, quote(index.Name))}
+			index.Name, Quote(index.Name))}
 	}
 	if s.Node.Index == index.Name || s.Node.Uses(index.Name) {
 		return []string{fmt.Sprintf("The plan already reads %s: the extra rows come from other conditions or row versions, "+
 			"which its keys do not cover.", index.Name)}
 	}
 	if part, known := s.part(index.Keys[0].Column); known && len(index.Keys) == 1 && index.Predicate == "" && s.dearer(part) {
-		return []string{fmt.Sprintf("%s does not help: one value of %s is in %.0f %% of the rows.", index.Name, quote(index.Keys[0].Column),
+		return []string{fmt.Sprintf("%s does not help: one value of %s is in %.0f %% of the rows.", index.Name, Quote(index.Keys[0].Column),
 			100*part)}
 	}
 	why = []string{fmt.Sprintf("The index exists: %s, but this plan does not read it.", index.Definition)}
 	if s.stale() {
-		return append(why, fmt.Sprintf("The planner's statistics are stale: run ANALYZE %s.", quote(s.Node.Relation)))
+		return append(why, fmt.Sprintf("The planner's statistics are stale: run ANALYZE %s.", Quote(s.Node.Relation)))
 	}
 	return append(why, "Compare the plan for the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) with "+
 		"them): a parameter of another type, or a random_page_cost far above the storage's, keeps the planner from using it.")
@@ -218,7 +218,7 @@ func (s Scan) unfit(d design) (why []string) {
 		switch {
 		case at > 0 && index.Method == "btree":
 			why = append(why, fmt.Sprintf("%s has %s only after %s, but an index is searched from its first column.", index.Name,
-				quote(keys[0].column), nameOf(index.Keys[0])))
+				Quote(keys[0].column), nameOf(index.Keys[0])))
 		case at == 0 && index.Predicate != "" && !s.mayMeet(index.Predicate):
 			why = append(why, fmt.Sprintf("%s is partial (%s), and the statement does not match its "+
 				"condition.", index.Name, index.Predicate))
@@ -243,7 +243,7 @@ func (s Scan) ordered(index database.Index, equal []key) bool {
 
 func nameOf(k database.IndexKey) string {
 	if k.Column != "" {
-		return quote(k.Column)
+		return Quote(k.Column)
 	}
 	return k.Expression
 }
@@ -278,11 +278,11 @@ func References(root *Node, c Catalogue) (all []Advice) {
 		}
 		var columns []string
 		for _, name := range r.Columns {
-			columns = append(columns, quote(name))
+			columns = append(columns, Quote(name))
 		}
-		name := quote(r.Table)
+		name := Quote(r.Table)
 		if r.Schema != "public" {
-			name = quote(r.Schema) + "." + name
+			name = Quote(r.Schema) + "." + name
 		}
 		create := fmt.Sprintf("CREATE INDEX ON %s (%s)", name, strings.Join(columns, ", "))
 		all = append(all, Advice{Create: create, Qualified: create, Why: []string{

@@ -217,10 +217,11 @@ func TestPartialIndex(t *testing.T) {
 		return table("t", one)
 	}
 	const filter = "((uid = $1) AND (deleted_at IS NULL))"
-	if a := adviseOn(t, seq(filter), 1, partial("(deleted_at IS NULL)", "uid")); a.Create != "" || !strings.Contains(a.String(), "The index exists") {
+	a := adviseOn(t, seq(filter), 1, partial("(deleted_at IS NULL)", "uid"))
+	if a.Create != "" || !strings.Contains(a.String(), "The index exists") {
 		t.Errorf("the statement has the index's condition: %s", a)
 	}
-	a := adviseOn(t, limited(filter, "at DESC"), 1, partial("(deleted_at IS NULL)", "uid"))
+	a = adviseOn(t, limited(filter, "at DESC"), 1, partial("(deleted_at IS NULL)", "uid"))
 	if why := a.String(); strings.Contains(why, "does not match") || !strings.Contains(why, "not in the order wanted") {
 		t.Errorf("it lacks the order: %s", why)
 	}
@@ -228,7 +229,8 @@ func TestPartialIndex(t *testing.T) {
 		t.Errorf("another condition: %s", a)
 	}
 	kind := "((uid = $1) AND (kind = '…'::text))" // constants that a record does not hold may differ
-	if a := adviseOn(t, seq(kind), 1, partial("(kind = '…'::text)", "uid")); a.Create == "" || strings.Contains(a.String(), "does not match") {
+	a = adviseOn(t, seq(kind), 1, partial("(kind = '…'::text)", "uid"))
+	if a.Create == "" || strings.Contains(a.String(), "does not match") {
 		t.Errorf("a condition of which only the beginning is known: %s", a)
 	}
 }

@@ -37,7 +37,7 @@ func (s Scan) addEqual(d *design, c condition) {
 		if c.cast == "date" || c.function == "date" {
 			how = "a range, %[1]s >= $1 AND %[1]s < $1 + interval '1 day'"
 		}
-		d.why = append(d.why, fmt.Sprintf("No index on %[1]s serves %[2]s: write it as "+how+".", quote(c.inner), c.expression))
+		d.why = append(d.why, fmt.Sprintf("No index on %[1]s serves %[2]s: write it as "+how+".", Quote(c.inner), c.expression))
 		d.addKey(&d.rest, key{column: c.inner})
 	case c.cast != "":
 		is := ""
@@ -45,18 +45,18 @@ func (s Scan) addEqual(d *design, c condition) {
 			is = " (of type " + t + ")"
 		}
 		d.why = append(d.why, fmt.Sprintf("The comparison casts %s%s to %s, and no index on the column serves that: pass the "+
-			"parameter in the column's own type.", quote(c.inner), is, c.cast))
+			"parameter in the column's own type.", Quote(c.inner), is, c.cast))
 		d.addKey(&d.equal, key{column: c.inner})
 	case s.steady(c):
 		d.addKey(&d.equal, key{expression: c.expression})
 		if i := s.leading(c.inner); i != "" {
-			d.why = append(d.why, fmt.Sprintf("%s indexes %s itself, so it does not serve %s.", i, quote(c.inner), c.expression))
+			d.why = append(d.why, fmt.Sprintf("%s indexes %s itself, so it does not serve %s.", i, Quote(c.inner), c.expression))
 		}
 	case c.function == "" && hiddenField.MatchString(c.expression):
 		why := fmt.Sprintf("An index on the expression serves %s: CREATE INDEX ON %s ((%s)), with the statement's own key.", c.expression,
-			quote(s.Node.Relation), hiddenField.ReplaceAllString(c.expression, " ->> 'key'"))
+			Quote(s.Node.Relation), hiddenField.ReplaceAllString(c.expression, " ->> 'key'"))
 		if i := s.looking(c.inner); i != "" {
-			why += fmt.Sprintf(" So does %s (GIN), if the statement compares %s @> jsonb_build_object(key, value).", i, quote(c.inner))
+			why += fmt.Sprintf(" So does %s (GIN), if the statement compares %s @> jsonb_build_object(key, value).", i, Quote(c.inner))
 		}
 		d.why, d.field = append(d.why, why), true
 	}
@@ -67,11 +67,11 @@ func (s Scan) addMember(d *design, c condition) {
 	if c.column == "" {
 		return
 	}
-	by := fmt.Sprintf("CREATE INDEX ON %s USING gin (%s)", quote(s.Node.Relation), quote(c.column))
+	by := fmt.Sprintf("CREATE INDEX ON %s USING gin (%s)", Quote(s.Node.Relation), Quote(c.column))
 	if i := s.looking(c.column); i != "" {
 		by = i + " (GIN)"
 	}
-	d.why = append(d.why, fmt.Sprintf("No index serves %s: write %s @> ARRAY[value], which %s serves.", bare(c.text), quote(c.column), by))
+	d.why = append(d.why, fmt.Sprintf("No index serves %s: write %s @> ARRAY[value], which %s serves.", bare(c.text), Quote(c.column), by))
 }
 
 // single reports whether a column has one value in all rows, by the planner's statistics.
@@ -162,17 +162,17 @@ func (s Scan) addRange(d *design, c condition) {
 		d.rest = []key{k}
 		if i := s.leading(column); column != "" && i != "" {
 			d.why = append(d.why, fmt.Sprintf("%s orders %s by its collation, but LIKE needs byte order: use %s, or COLLATE "+
-				"\"C\".", i, quote(column), k.class))
+				"\"C\".", i, Quote(column), k.class))
 		}
 		if c.op == matches {
 			d.why = append(d.why, fmt.Sprintf("The index serves patterns that begin with text; for those that begin with %%, "+
-				"use CREATE INDEX ON %s USING gin (%s gin_trgm_ops) with the extension pg_trgm.", quote(s.Node.Relation),
+				"use CREATE INDEX ON %s USING gin (%s gin_trgm_ops) with the extension pg_trgm.", Quote(s.Node.Relation),
 				strings.TrimSuffix(k.String(), " "+k.class)))
 		}
 	case column != "":
 		d.addKey(&d.rest, key{column: column})
 	case c.cast == "date" || strings.Contains(dates, " "+c.function+" "):
-		d.why = append(d.why, fmt.Sprintf("No index serves %s: compare %s itself.", c.expression, quote(c.inner)))
+		d.why = append(d.why, fmt.Sprintf("No index serves %s: compare %s itself.", c.expression, Quote(c.inner)))
 		d.addKey(&d.rest, key{column: c.inner})
 	case s.steady(c):
 		d.addKey(&d.rest, key{expression: c.expression})
@@ -187,7 +187,7 @@ func (s Scan) addContains(d *design, c condition) {
 		k.expression = c.expression
 	case c.column == "" && c.function == "to_tsvector":
 		d.why = append(d.why, fmt.Sprintf("An index on the words serves the condition: CREATE INDEX ON %s USING gin "+
-			"(to_tsvector('english', %s)), with the statement's own configuration.", quote(s.Node.Relation), quote(c.inner)))
+			"(to_tsvector('english', %s)), with the statement's own configuration.", Quote(s.Node.Relation), Quote(c.inner)))
 		return
 	case c.column == "":
 		return
@@ -277,7 +277,7 @@ func (s Scan) addPartial(d *design, nulls []condition) {
 			}
 		}
 		if known && part <= 1.0/Halves {
-			where := quote(c.column)
+			where := Quote(c.column)
 			switch c.op {
 			case isNull:
 				where += " IS NULL"

@@ -232,7 +232,7 @@ func (s Scan) orderOf(name string) (keys []string) {
 		if k.Column == "" {
 			return nil
 		}
-		keys = append(keys, quote(s.Node.Alias)+"."+quote(k.Column))
+		keys = append(keys, Quote(s.Node.Alias)+"."+Quote(k.Column))
 	}
 	return keys
 }

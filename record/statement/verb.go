@@ -38,6 +38,17 @@ func Change(text string) string {
 	return ""
 }
 
+// Reads reports whether a statement returns rows that it reads, judging by its verb, and changes none.
+func Reads(text string) bool {
+	switch Verb(text) {
+	case "SELECT", "VALUES", "TABLE":
+		return true
+	case "WITH":
+		return Change(text) == ""
+	}
+	return false
+}
+
 // changesWithin is a verb where a statement begins after WITH: at the bracket of a table
 // expression, or behind the last of them. FOR UPDATE is at neither, and a call of replace()
 // has no blank behind its name.

@@ -46,6 +46,23 @@ func TestSlowQuery(t *testing.T) {
 		Statement("SELECT 1", n, 300*us, 1, 1, "")) // wasteful, but hardly any time
 }
 
+// TestSlowWrite: the rows that a statement changes are not rows that it reads, and a write has no result to cache.
+func TestSlowWrite(t *testing.T) {
+	for text, remedy := range map[string]string{
+		"INSERT INTO log (at, text) SELECT * FROM unnest($1::int[], $2::text[])": "each index, trigger and foreign key",
+		"COPY log": "already writes in bulk", "DELETE FROM log WHERE at < $1": "each foreign key that refers to it",
+		"CALL close_day($1)": "outside of requests",
+	} {
+		b := idle()
+		n := int64(b.Requests())
+		found := Expect(t, slow.Query, b.Statement(text, n, 35*ms, 5000, 90, ""), "db-slow-query")
+		if len(found) == 1 && (!strings.Contains(found[0].Remedy, remedy) || strings.Contains(found[0].Remedy, "cache") ||
+			strings.Contains(found[0].Title, "Reading") || !has(found[0], "and changes 5,000 rows")) {
+			t.Errorf("%s: %s; %s; %v", text, found[0].Title, found[0].Remedy, found[0].Evidence)
+		}
+	}
+}
+
 // TestCompiledPlan: where the server spends much of a statement's time on compiling its plan, not doing so is advised first.
 func TestCompiledPlan(t *testing.T) {
 	const jit = "jit = off"

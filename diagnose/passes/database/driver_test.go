@@ -6,9 +6,25 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/operation"
 )
+
+// TestStatisticsOfAnotherServer: pg_stat_statements is PostgreSQL's.
+func TestStatisticsOfAnotherServer(t *testing.T) {
+	const text = "SELECT count(*) FROM lists WHERE status = ?"
+	for inner, settles := range map[string]bool{"github.com/microsoft/go-mssqldb.(*Stmt).processQueryResponse": false,
+		"github.com/lib/pq.(*conn).recvMessage": true} {
+		stack := []string{"internal/poll.runtime_pollWait", "net.(*conn).Read", inner, "database/sql.(*DB).QueryContext", List}
+		b := New(8, 181*ms).CPU(2, 0.4, 0.2, 0.05, -1).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 180*ms, 1, stack...)
+		b.Asks(operation.Query, text, int64(b.Requests()), 180*ms, 1, Caller(1, 180*ms, stack[3:]...)).Within(0, 180*ms, 1)
+		found := Expect(t, slow.Query, b, "db-slow-query at orders.go:41")
+		if len(found) == 1 && has(found[0], "pg_stat_statements") != settles {
+			t.Errorf("%s: %v", inner, found[0].Evidence)
+		}
+	}
+}
 
 // TestRemedyOfAnyDatabase: arrays, COPY and unnest are PostgreSQL's, and nobody else can use them.
 func TestRemedyOfAnyDatabase(t *testing.T) {

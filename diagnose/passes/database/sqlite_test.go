@@ -105,6 +105,28 @@ func TestSQLiteScan(t *testing.T) {
 	}
 }
 
+// TestSQLiteIndexInWords: names that are words of SQL need quotes, and an index that lacks a condition's column does not lead to the
+// rows alone.
+func TestSQLiteIndexInWords(t *testing.T) {
+	for _, c := range []struct {
+		scan   operation.SQLiteScan
+		remedy string
+	}{
+		{operation.SQLiteScan{Table: "order", Rows: 30000, Columns: []string{"stall"}, Equal: []string{"stall"}},
+			`CREATE INDEX order_stall ON "order" (stall); then the statement reads only the rows it returns.`},
+		{operation.SQLiteScan{Table: "sales", Rows: 30000, Columns: []string{"group", "cents", "day"}, Equal: []string{"group"}},
+			`CREATE INDEX sales_group_cents ON sales ("group", cents); then the statement reads far fewer rows.`},
+	} {
+		b := onePool()
+		b.Asks(operation.Query, sales, int64(b.Requests()), 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
+			Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN " + c.scan.Table}, c.scan)
+		found := Expect(t, slow.Query, b, "db-slow-query at store.go:40")
+		if len(found) == 1 && found[0].Remedy != c.remedy {
+			t.Errorf("%s\nwant %s", found[0].Remedy, c.remedy)
+		}
+	}
+}
+
 // TestSQLiteReturnsMany: what a mapper makes of a thousand rows goes with them, and its allocation follows from them. A statement that
 // returns a page's rows promises only what the database takes.
 func TestSQLiteReturnsMany(t *testing.T) {

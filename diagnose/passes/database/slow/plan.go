@@ -1,6 +1,7 @@
 package slow
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -156,11 +157,15 @@ func scanName(node string) string {
 
 // evidence gives the measured blocks and rows, then the plan or the reason why
 // there is none, then the planner's verdict on the advised index.
-func (c cost) evidence() []findings.Evidence {
+func (c cost) evidence(text string) []findings.Evidence {
 	var facts []findings.Evidence
 	if c.blocks >= 0 {
+		does := "returns"
+		if !statement.Reads(text) {
+			does = "changes"
+		}
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks",
-			"each call touches %s of 8 KiB and returns %s", c.blocksText(), diagnose.Mean(c.rows, "row", "rows")))
+			"each call touches %s of 8 KiB and %s %s", c.blocksText(), does, diagnose.Mean(c.rows, "row", "rows")))
 	}
 	if c.compiling >= mostlyCompiled {
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.compiling, diagnose.Ratio,
@@ -227,7 +232,11 @@ func (c cost) less(text string) string {
 	case statement.Shuffles(text):
 		return shuffled
 	case c.wasteful && c.planned && c.advice.Create != "":
-		return strings.TrimSpace(c.advice.Create + "; then the scan reads only the rows it returns. " + strings.Join(c.advice.Why, " "))
+		reads := "far fewer rows"
+		if c.advice.Exact {
+			reads = "only the rows it returns"
+		}
+		return strings.TrimSpace(c.advice.Create + "; then the scan reads " + reads + ". " + strings.Join(c.advice.Why, " "))
 	case c.wasteful && c.planned && len(c.advice.Why) > 0:
 		return c.advice.String()
 	case len(c.references) > 0:
@@ -246,14 +255,37 @@ const leastMany = 1000
 // returnsMany reports whether the remedy is to return fewer rows.
 func (c cost) returnsMany(text string) bool {
 	indexed := c.wasteful && c.planned && (c.advice.Create != "" || len(c.advice.Why) > 0)
-	return c.rows >= leastMany && !indexed && len(c.references) == 0 &&
+	return c.rows >= leastMany && statement.Reads(text) && !indexed && len(c.references) == 0 &&
 		!statement.Shuffles(text) && !statement.Skips(text) && !statement.Counts(text)
+}
+
+// look is where a statement's executed plan is found.
+const look = "Look at EXPLAIN (ANALYZE, BUFFERS) of the statement"
+
+// lessWritten is the remedy for a statement that returns no rows to read fewer of.
+func (c cost) lessWritten(text string) string {
+	const each = "each index, trigger and foreign key of its table costs every row that it writes."
+	verb := cmp.Or(statement.Change(text), statement.Verb(text))
+	costs := each
+	switch {
+	case verb == "COPY":
+		return "It already writes in bulk: " + each
+	case !statement.Writes(text): // of which there is no plan
+		return "Run it less often, in smaller steps, or outside of requests."
+	case verb == "INSERT" || verb == "REPLACE":
+	case c.planError != "" || c.wasteful && !c.planned: // by its blocks alone
+		costs = "its condition may lack an index, and so may a foreign key that refers to its table."
+	default:
+		costs = "each index and trigger of its table, and each foreign key that refers to it, costs every row that it changes."
+	}
+	return look + ", in a transaction that you roll back, because this executes it: " + costs
 }
 
 // otherwise is the remedy where no index helps: what the statement's form or its rows say.
 func (c cost) otherwise(text string) string {
-	const look = "Look at EXPLAIN (ANALYZE, BUFFERS) of the statement"
 	switch {
+	case !statement.Reads(text):
+		return c.lessWritten(text)
 	case c.groups:
 		return "Choose the page first (a subquery with the condition, ORDER BY and LIMIT), and join and group only its rows. " +
 			"At present the statement groups all rows that match, and then returns a page of the groups."

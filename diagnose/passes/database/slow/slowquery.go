@@ -113,8 +113,8 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Where: findings.Where{SQL: lead.Text},
 		Evidence: append([]findings.Evidence{
 			c.executed(lead, evidence.StatementShare(ran, lead)),
-			diagnose.Fact(d.source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), d.took),
-		}, c.evidence()...),
+			diagnose.Fact(d.source, share, diagnose.Ratio, "%s %s of %s", d.takes(queue), diagnose.Percent(share), d.took),
+		}, c.evidence(lead.Text)...),
 		Remedy: c.remedy(lead.Text),
 	}
 	others := append(notFreed(p, at, known && d.of == diagnose.OfRequest), p.Alongside()...)
@@ -156,6 +156,18 @@ type databasePart struct {
 	share      float64 // 0 to 1
 	source, of string  // as Fact and Finding.ShareOf have them
 	took       string  // what it takes a share of, in words
+}
+
+// takes says what takes the share, as the subject of a sentence with its verb. queue is the part of it in which requests queue for
+// connections.
+func (d databasePart) takes(queue float64) string {
+	switch {
+	case d.of == diagnose.OfCPU:
+		return "executing statements takes"
+	case queue > 0:
+		return "the database, with the queue for its connections, takes"
+	}
+	return "the database takes"
 }
 
 // demanded returns the database's part; false if neither the requests' own time nor

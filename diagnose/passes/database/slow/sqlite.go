@@ -13,8 +13,10 @@ import (
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/driver"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/index"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/statement"
@@ -258,9 +260,9 @@ func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part, 
 	}
 	part = executed(p, lead, part)
 	diagnose.Promise(f, demand.Executing(p, part*saves))
-	settles := "pg_stat_statements, read with --postgres, would settle it"
-	if p.UsesOnly(callstack.MySQL) {
-		settles = "redline reads no statistics of this server"
+	settles := "redline reads no statistics of this server"
+	if driver.Postgres(p) {
+		settles = "pg_stat_statements, read with --postgres, would settle it"
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio, "its part of the database's work (%s) is "+
 		"inferred from the service's own waits: %s", diagnose.Percent(part), settles))
@@ -410,8 +412,16 @@ func indexAdvice(s operation.SQLiteScan) string {
 		return fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column "+
 			"compared with a value), or index the expression.", s.Table)
 	}
-	return fmt.Sprintf("CREATE INDEX %s_%s ON %s (%s); then the statement reads only the rows it returns.",
-		s.Table, strings.Join(columns, "_"), s.Table, strings.Join(columns, ", "))
+	reads := "only the rows it returns"
+	if slices.ContainsFunc(s.Columns, func(c string) bool { return !slices.Contains(columns, c) }) {
+		reads = "far fewer rows"
+	}
+	quoted := make([]string, len(columns))
+	for i, c := range columns {
+		quoted[i] = index.Quote(c)
+	}
+	return fmt.Sprintf("CREATE INDEX %s ON %s (%s); then the statement reads %s.",
+		index.Quote(s.Table+"_"+strings.Join(columns, "_")), index.Quote(s.Table), strings.Join(quoted, ", "), reads)
 }
 
 // thousands writes a count of rows with separators.

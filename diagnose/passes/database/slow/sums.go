@@ -52,6 +52,6 @@ func wordSums(f *diagnose.Finding, lead evidence.Asked, place string) {
 	s, _ := summed(lead)
 	f.Title = fmt.Sprintf("Summing up all %s rows of %s takes %s of request time%s", thousands(s.Rows), s.Table,
 		diagnose.Percent(f.Share), place)
-	f.Remedy = fmt.Sprintf("It reads every row of %s in each request, and returns %s: keep the sums in a table that writes "+
+	f.Remedy = fmt.Sprintf("It reads every row of %s each time, and returns %s: keep the sums in a table that writes "+
 		"update, or cache the result for as long as it may be stale.", s.Table, diagnose.Mean(lead.Rows/lead.Calls, "row", "rows"))
 }

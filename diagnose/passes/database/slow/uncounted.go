@@ -40,7 +40,7 @@ func uncounted(p *diagnose.Pass, a evidence.Asked) (c cost, saves float64, ok bo
 func (c cost) word(f *diagnose.Finding, a evidence.Asked) {
 	s := database.Statement{Text: a.Text}
 	f.Confidence, f.Title, f.Remedy = c.confidence, c.title(f.Share, "request time", s), c.remedy(a.Text)
-	f.Evidence = append(f.Evidence, c.evidence()...)
+	f.Evidence = append(f.Evidence, c.evidence(a.Text)...)
 }
 
 // sameRows returns a statement's page instead of the count of its rows, if that takes half as long and more, and those that read the
