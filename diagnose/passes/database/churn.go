@@ -2,12 +2,14 @@ package database
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/driver"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
@@ -68,7 +70,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Fact(source, opened, diagnose.Count, "the service opens %s (%s/s)",
 				diagnose.PerRequest(opened, "a connection", "connections"), diagnose.Rate(opened*p.Load().Rate)),
 		},
-		Remedy: kept(opened),
+		Remedy: kept(p, opened),
 	}
 	diagnose.Promise(&f, worth(p, share, both, cpu, inferred), p.Ran(evidence.Work{Share: cpu, Roles: sessionRoles}))
 	if source == diagnose.FromTrace {
@@ -95,11 +97,10 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
 	}
 	serverPays(p, &f, inferred, both > share)
-	at, known := p.Opener()
 	if sites := p.Waits().Sites(callstack.ConnectWait); len(sites) > 0 {
-		at, known = sites[0].Place, true
-	}
-	if known {
+		f.Where = diagnose.WhereOf(sites[0].Place)
+		f.Title += placed(sites)
+	} else if at, known := p.Opener(); known {
 		f.Where = diagnose.WhereOf(at)
 		f.Title += " at " + diagnose.At(at)
 	}
@@ -129,14 +130,39 @@ func andRunning(share float64) string {
 	return " and running the first statements on them"
 }
 
-// kept is the remedy, for so many sessions opened per request.
-func kept(opened float64) string {
-	const idle = "et SetMaxIdleConns to the value of SetMaxOpenConns (database/sql keeps 2 idle by default, and none if it is set to 0 " +
-		"or less), and ConnMaxLifetime and ConnMaxIdleTime to minutes or more"
-	if opened >= eachRequest {
-		return "Open the pool once, at start-up, not for each request. If it is opened once already, s" + idle + "."
+// kept is the remedy, for so many sessions opened per request, in the terms of the pool that opens them.
+func kept(p *diagnose.Pass, opened float64) string {
+	pool := opensIn(p)
+	keep := driver.Keep(pool)
+	switch {
+	case pool == "":
+		return keep + "."
+	case opened >= eachRequest:
+		return "Open the pool once, at start-up, not for each request. If it is opened once already, " +
+			strings.ToLower(keep[:1]) + keep[1:] + "."
 	}
-	return "S" + idle + "; open the pool once, not for each request."
+	return keep + "; open the pool once, not for each request."
+}
+
+// opensIn returns the package whose pool opens the connections that requests wait for most: the outermost on the stack that is known
+// to have one. It is database/sql where none is seen, and "" where pgx connects without a pool.
+func opensIn(p *diagnose.Pass) (pkg string) {
+	sites, direct := p.Waits().Sites(callstack.ConnectWait), false
+	if len(sites) > 0 {
+		for _, f := range sites[0].Part.Stack {
+			of, _ := callstack.Split(f.Function)
+			role, pgx := p.Stacks.Role(f.Function), strings.HasPrefix(of, "github.com/jackc/")
+			pool := role.Has(callstack.DBPool) || strings.Contains(of, "/pgxpool") || strings.Contains(of, "/puddle")
+			if pool || !pgx && role.Has(callstack.DBClient) {
+				pkg = of
+			}
+			direct = direct || pgx
+		}
+	}
+	if pkg == "" && !direct {
+		return "database/sql"
+	}
+	return pkg
 }
 
 // sessionsOpened returns how many sessions the service opens per request, and who

@@ -228,6 +228,28 @@ func TestPoolWait(t *testing.T) {
 	ExpectUnjudged(t, database.PoolWait, New(64, 44*ms), "db-pool-wait")
 }
 
+// TestPoolOfAnotherClient: each client's pool has its own settings, and a title names the place where most of the wait is.
+func TestPoolOfAnotherClient(t *testing.T) {
+	const other = "shop/orders.(*Store).Count@orders.go:70"
+	for inner, setting := range map[string]string{
+		"database/sql.(*DB).conn":                                                 "SetMaxOpenConns",
+		"github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire":                         "MaxConns of pgxpool",
+		"github.com/go-pg/pg/v10/internal/pool.(*ConnPool).waitTurn":              "pg.Options",
+		"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology.(*pool).checkOut": "maxPoolSize",
+		"github.com/ClickHouse/clickhouse-go/v2.(*clickhouse).acquire":            "clickhouse.Options",
+	} {
+		b := New(64, 244*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateNetwork, 40*ms, 2, Query()...).Gauge(series.PoolMax, "", 2).
+			Wait(breakdown.StateSelect, 120*ms, 1, "runtime.selectgo", inner, List).
+			Wait(breakdown.StateSelect, 80*ms, 1, "runtime.selectgo", inner, other)
+		found := Expect(t, database.PoolWait, b, "db-pool-wait at orders.go:41")
+		if len(found) == 1 && (!strings.Contains(found[0].Remedy, setting) || !has(found[0], "the pool opens at most 2 connections") ||
+			!strings.Contains(found[0].Title, ", most of it at orders.go:41")) {
+			t.Errorf("%s: %s; %s", inner, found[0].Title, found[0].Remedy)
+		}
+	}
+}
+
 // A request that gives up at its deadline leaves a goroutine behind, and the request waited for the same
 // thing as that goroutine, which goroutine profiles show.
 func TestWorkThatADeadlineLeavesBehind(t *testing.T) {
@@ -309,6 +331,24 @@ func TestPoolChurn(t *testing.T) {
 	b := behind(1.98)
 	b.Asks(operation.Acquire, "", 10*int64(b.Requests()), ms, 0, user, opener)
 	Expect(t, database.PoolChurn, b, "db-pool-churn at pool.go:86")
+}
+
+// TestChurnOfPGX: a pool of pgx has no idle connections to set, and a service without a pool has none to keep.
+func TestChurnOfPGX(t *testing.T) {
+	for outer, want := range map[string]string{
+		"github.com/jackc/pgx/v5/pgxpool.NewWithConfig.func1": "MaxConnLifetime", "": "Open a pool once",
+	} {
+		stack := []string{"net.(*netFD).connect", "github.com/jackc/pgx/v5/pgconn.connectOne", "github.com/jackc/pgx/v5.ConnectConfig"}
+		if outer != "" {
+			stack = append(stack, outer)
+		}
+		b := idle()
+		b.Counter(series.DBSessions, "", 0.8*b.Requests()).Wait(breakdown.StateNetwork, 60*ms, 1, append(stack, List)...)
+		found := Expect(t, database.PoolChurn, b, "db-pool-churn at orders.go:41")
+		if len(found) == 1 && (!strings.Contains(found[0].Remedy, want) || strings.Contains(found[0].Remedy, "SetMaxIdleConns")) {
+			t.Errorf("%s: %s", outer, found[0].Remedy)
+		}
+	}
 }
 
 func TestLockWait(t *testing.T) {

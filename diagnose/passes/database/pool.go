@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/passes/database/driver"
@@ -57,8 +58,8 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(site.Place),
-		Title: fmt.Sprintf("Requests wait %s of their time for a database connection at %s",
-			diagnose.Percent(share), diagnose.At(site.Place)),
+		Title: fmt.Sprintf("Requests wait %s of their time for a database connection%s",
+			diagnose.Percent(share), placed(w.Sites(callstack.PoolWait))),
 	}
 	diagnose.Promise(&f, p.Waited(share))
 	if c := p.CPU(); c.Saturated() {
@@ -75,9 +76,8 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
 			"the CPUs are %s busy", diagnose.Percent(min(1, use))))
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Count, "about %s in use at any time",
-		diagnose.Counted(s.now, "connection is", "connections are")))
-	f.Remedy = s.remedy(driver.PoolSize(p))
+	f.Evidence = append(f.Evidence, s.evidence())
+	f.Remedy = s.remedy(driver.PoolSize(demand.PoolOf(p, site.Part.Stack)))
 	if who, ok := holders(p); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
@@ -91,6 +91,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 type size struct {
 	hold   float64 // ns a request holds a connection
 	now    float64 // connections in use, on average
+	bound  bool    // now is the pool's bound, by its own figures
 	source string  // of now
 	wanted float64 // connections for the rate that the load and the idle CPUs allow
 }
@@ -107,7 +108,7 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 		source: diagnose.FromTrace,
 	}
 	if a, ok := p.Acquired(); ok && a.HeldNS > 0 && load.Requests > 0 {
-		s.hold, s.source = a.HeldNS/load.Requests, diagnose.FromProbe
+		s.hold, s.source = demand.AskedPerRequest(p, a.HeldNS), diagnose.FromProbe
 	}
 	s.now = max(1, math.Round(load.Rate*s.hold/1e9))
 	pool := waitedFor(p)
@@ -115,7 +116,7 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 		s.now, s.source = math.Round(inUse), diagnose.FromProbe
 	}
 	if most, ok := p.Max(series.PoolMax, pool); ok && most > 0 {
-		s.now, s.source = most, diagnose.FromProbe
+		s.now, s.bound, s.source = most, true, diagnose.FromProbe
 	}
 	rest := w.MeanNS() - w.NS(callstack.PoolWait)
 	inFlight := load.Rate * w.MeanNS() / 1e9
@@ -126,6 +127,36 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 		s.wanted = min(s.wanted, math.Floor(limit*(1-reserve)))
 	}
 	return s
+}
+
+func (s size) evidence() findings.Evidence {
+	if s.bound {
+		return diagnose.Fact(s.source, s.now, diagnose.Count, "the pool opens at most %s",
+			diagnose.Counted(s.now, "connection", "connections"))
+	}
+	return diagnose.Fact(s.source, s.now, diagnose.Count, "about %s in use at any time",
+		diagnose.Counted(s.now, "connection is", "connections are"))
+}
+
+// nearlyAll is the part of a wait at one place from which a title names no other.
+const nearlyAll = 0.9
+
+// placed says where requests wait, for the end of a title that tells how long they wait at all of the sites, longest first.
+func placed(sites []waits.Site) string {
+	at, there, all := sites[0].Place, 0.0, 0.0
+	for _, s := range sites {
+		all += s.NS
+		if s.Place == at {
+			there += s.NS
+		}
+	}
+	switch {
+	case there >= nearlyAll*all:
+		return " at " + diagnose.At(at)
+	case 2*there >= all:
+		return ", most of it at " + diagnose.At(at)
+	}
+	return ", at several places such as " + diagnose.At(at)
 }
 
 // waitedFor returns the labels of the pool with the longest waits, as the pools

@@ -79,13 +79,15 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"(tx.Stmt uses it in a transaction), or leave out Prepare if the driver caches statements (pgx does).",
 				callstack.Short(site.Place.Function), diagnose.At(site.Place))
 		}
-		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared at %s",
-			diagnose.Percent(share), diagnose.At(site.Place))
+		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared%s",
+			diagnose.Percent(share), placed(w.Sites(callstack.PrepareWait)))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count,
 			"%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
 	case planned && planning >= leastPlanShare && isDatabase*planning >= leastPrepareShare:
 		f.Share = isDatabase * planning
 		f.Title = fmt.Sprintf("The database spends %s of its time planning statements", diagnose.Percent(planning))
+		f.Remedy += " A statement that is prepared already is planned anew if the server expects plans for its values to be much better: " +
+			"plan_cache_mode = force_generic_plan, set for the service's role, has it planned once per session."
 	case demand.InProcess(p):
 		return preparedInProcess(p, f), nil
 	default:

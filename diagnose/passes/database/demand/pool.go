@@ -26,7 +26,7 @@ const (
 func Through(p *diagnose.Pass) (functions []string) {
 	sites := p.Waits().Sites(callstack.PoolWait)
 	for _, s := range sites {
-		if poolOf(p, s.Part.Stack) != poolOf(p, sites[0].Part.Stack) {
+		if PoolOf(p, s.Part.Stack) != PoolOf(p, sites[0].Part.Stack) {
 			continue
 		}
 		for _, f := range s.Part.Stack {
@@ -36,10 +36,10 @@ func Through(p *diagnose.Pass) (functions []string) {
 	return functions
 }
 
-// poolOf returns the package whose pool a stack waits at: the package of the
+// PoolOf returns the package whose pool a stack waits at: the package of the
 // connection-taking frame nearest to the user's code. A package may build on
 // another's pool.
-func poolOf(p *diagnose.Pass, stack []code.Frame) (pkg string) {
+func PoolOf(p *diagnose.Pass, stack []code.Frame) (pkg string) {
 	for _, f := range stack {
 		if p.Stacks.Role(f.Function).Has(callstack.DBPool) {
 			pkg, _ = callstack.Split(f.Function)

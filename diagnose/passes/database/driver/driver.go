@@ -8,26 +8,20 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 )
 
-// mapper is GORM's import path. Some remedies have a GORM name of their own.
-const mapper = "gorm.io/gorm"
-
-// GORM returns text, the remedy in GORM's terms with its separator, if the
-// service is built with GORM; otherwise "".
-func GORM(p *diagnose.Pass, text string) string {
-	if p.Imports(mapper) {
-		return text
-	}
-	return ""
-}
-
 // Prepared says, in whole sentences, how the service's driver keeps prepared
 // statements.
 func Prepared(p *diagnose.Pass) string {
 	orm := GORM(p, " With GORM, set PrepareStmt.")
 	switch {
 	case p.UsesOnly(callstack.PGX):
-		return "Let pgx keep prepared statements: its default exec mode does (QueryExecModeCacheStatement), so do not set " +
-			"another, and pass values as parameters." + orm
+		const values, bouncer = ", and pass values as parameters.", " Through PgBouncer that takes version 1.21 or later, with " +
+			"max_prepared_statements set."
+		if p.Imports("github.com/jackc/pgx/v4") {
+			return "Let pgx keep prepared statements: it does unless PreferSimpleProtocol is set or BuildStatementCache is nil" +
+				values + bouncer + orm
+		}
+		return "Let pgx keep prepared statements: its default exec mode does (QueryExecModeCacheStatement), so do not set another" +
+			values + bouncer + orm
 	case p.UsesOnly(callstack.PQ):
 		return "lib/pq prepares every query with parameters anew: call db.Prepare once at start-up and keep the statement, " +
 			"or use pgx/stdlib, which caches statements; binary_parameters=yes in the DSN at least saves the round trip." + orm
@@ -42,7 +36,11 @@ func Prepared(p *diagnose.Pass) string {
 // Postgres reports whether the database is known to be PostgreSQL, by the service's driver or by the server's statistics. Its
 // arrays and COPY mean nothing to another one.
 func Postgres(p *diagnose.Pass) bool {
-	return p.Uses(callstack.PGX) || p.Uses(callstack.PQ) || p.Has(diagnose.NeedStatements)
+	if p.Uses(callstack.PGX) || p.Uses(callstack.PQ) || p.Has(diagnose.NeedStatements) {
+		return true
+	}
+	only := func(module string) bool { return len(p.Drivers()) == 0 && p.Imports(module) }
+	return only("github.com/go-pg/pg") || only("github.com/uptrace/bun/driver/pgdriver")
 }
 
 // OnlyKeys is the condition that selects the rows of many keys with one statement.
@@ -74,12 +72,4 @@ func Batch(p *diagnose.Pass, begins string) string {
 		return begins + "COPY"
 	}
 	return ""
-}
-
-// PoolSize names the settings of the pool's size.
-func PoolSize(p *diagnose.Pass) string {
-	if p.Uses(callstack.PGX) {
-		return "SetMaxOpenConns and SetMaxIdleConns, or MaxConns"
-	}
-	return "SetMaxOpenConns and SetMaxIdleConns with database/sql"
 }
