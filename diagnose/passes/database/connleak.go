@@ -7,7 +7,6 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/passes/database/sessions"
 	"github.com/redline-go/redline/record/code"
@@ -81,8 +80,8 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-conn-leak", Share: min(1, leaked/last), ShareOf: diagnose.OfConnections, GainCeiling: 1, Confidence: findings.Medium,
-		Title: fmt.Sprintf("Database connections leak: %s are held at the end of the run, but only about %s are in use",
-			diagnose.Number(last), diagnose.Times(working)),
+		Title: fmt.Sprintf("%s are held at the end of the run, but only about %s are in use", diagnose.Number(last),
+			diagnose.Times(working)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(source, last-first, diagnose.Count,
 				"connections rise from %s to %s within the steady span and never fall", diagnose.Number(first), diagnose.Number(last)),
@@ -112,11 +111,23 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy = fmt.Sprintf("On every path, close whatever this statement leaves open (defer rows.Close(), tx.Rollback() "+
 			"or conn.Release() right after the error check): %s", statement.Brief(f.Where.SQL))
 	}
-	if at, ok := taker(p); ok {
-		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line
-		f.Title += " at " + diagnose.At(at)
-	}
+	f.Title = "Database connections leak" + takenAt(p, &f) + ": " + f.Title
 	return []diagnose.Finding{f}, nil
+}
+
+// takenAt sets the finding's place, and returns it for the title if it is sure.
+func takenAt(p *diagnose.Pass, f *diagnose.Finding) string {
+	at, sure, ok := taker(p, f.Where.SQL)
+	if !ok {
+		return ""
+	}
+	f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line
+	if !sure {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, 1, "places", "the place is inferred: of those that take "+
+			"connections, requests wait longest at %s", diagnose.At(at)))
+		return ""
+	}
+	return " at " + diagnose.At(at)
 }
 
 // heldConnections returns the number of connections in each observed window:
@@ -142,7 +153,7 @@ func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool
 	if sum == nil {
 		source = diagnose.FromProbe
 		for _, labels := range p.Record.Labels(series.PoolInUse) {
-			// Pools are not summed: of several, the one observed longest is taken.
+			// The sum over all pools has no label, and comes first.
 			if s := p.Series(series.PoolInUse, labels).Values; len(s) > len(sum) {
 				sum = s
 			}
@@ -223,23 +234,36 @@ func longestIdle(p *diagnose.Pass, leaked float64) (most database.Idle, ok bool)
 	return most, float64(most.AtEnd) >= 0.5*leaked
 }
 
-// taker returns the user's place that takes connections: where requests wait for or
-// open one, or else where they wait for the database.
-func taker(p *diagnose.Pass) (code.Frame, bool) {
-	for _, kind := range []callstack.Wait{callstack.PoolWait, callstack.ConnectWait} {
-		for _, s := range p.Waits().Sites(kind) {
-			if s.User {
-				return s.Place, true
-			}
+// taker returns the user's place that takes the connections: as the hooks counted it, the one that runs the statement after which they
+// sit idle, or else where requests wait for or open one, or for the database. sure is false where that is one of several.
+func taker(p *diagnose.Pass, text string) (at code.Frame, sure, ok bool) {
+	if a, known := p.AskedAs(text); known && text != "" {
+		if by, ok := a.Lead(); ok && by.User {
+			return by.Place, len(a.Callers) == 1, true
 		}
 	}
-	return asker.Longest(p)
+	sure = true
+	for _, kind := range []callstack.Wait{callstack.PoolWait, callstack.ConnectWait, callstack.DatabaseWait, callstack.PrepareWait} {
+		for _, s := range p.Waits().Sites(kind) {
+			if !s.User {
+				continue
+			}
+			if !ok {
+				at, ok = s.Place, true
+			}
+			sure = sure && s.Place == at
+		}
+	}
+	return at, sure, ok
 }
 
 // unseenPool says which source of connection counts was missing.
 func unseenPool(p *diagnose.Pass) string {
 	if p.UsesOnly(callstack.SQLite) {
 		return "the pool's own figures (--build, or redline/probe/pool) were not observed, and SQLite has no sessions"
+	}
+	if p.UsesOnly(callstack.MySQL) {
+		return "the pool's own figures (--build, or redline/probe/pool) were not observed, and redline reads no sessions of MySQL"
 	}
 	return "neither the database's sessions (--postgres) nor the pool's own figures (--build, or redline/probe/pool) were observed"
 }

@@ -65,16 +65,28 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Remedy: "Do the contended write last, end the transaction right after it, and split hot rows (counters per shard).",
 	}
 	diagnose.Promise(&f, p.Elsewhere(l.share))
-	if at, ok := asker.Longest(p); ok {
-		f.Where = diagnose.WhereOf(at)
-	}
 	l.name(p, &f)
-	if a, known := p.AskedAs(f.Where.SQL); known && f.Where.SQL != "" {
-		if by, ok := a.Heaviest(); ok && by.User {
-			asker.By{Place: by.Place}.Describe(&f)
-		}
+	if at, ok := waiter(p, f.Where.SQL); ok {
+		at.Describe(&f)
+		f.Confidence = findings.High // that they wait is seen, whoever runs the statement
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// waiter returns the user's place that runs the statement which waits for a lock.
+func waiter(p *diagnose.Pass, text string) (at asker.By, ok bool) {
+	for _, s := range p.Statements().Statements {
+		if s.Text == text {
+			return asker.Of(p, s)
+		}
+	}
+	if a, known := p.AskedAs(text); known && text != "" {
+		if by, ok := a.Heaviest(); ok && by.User {
+			return asker.By{Place: by.Place}, true
+		}
+	}
+	place, ok := asker.Longest(p)
+	return asker.By{Place: place, Inferred: len(asker.Spots(p)) > 1, Loosely: true}, ok
 }
 
 // locked is how much requests wait for locks.
@@ -116,18 +128,7 @@ func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 	b, met := sessions.Blockers(p)
 	if met {
-		f.Where.SQL = b.Victim
-		f.Where.Detail = "held by: " + b.Statement
-		f.Evidence = append(f.Evidence,
-			diagnose.Fact(diagnose.FromPostgres, float64(b.Seen), "readings",
-				"the session that holds the lock is %s in: %s", b.State, statement.Brief(b.Statement)),
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the waiting sessions run: %s", statement.Brief(b.Victim)))
-		f.Title = fmt.Sprintf("Database sessions wait for each other's locks for %s of request time, behind: %s",
-			diagnose.Percent(l.share), statement.Brief(b.Statement))
-		f.Remedy = fmt.Sprintf("Do the write that other sessions wait for (%s) last, and end the transaction right after it. "+
-			"While the transaction holds the lock, it runs: %s. Split rows that all requests update, or update them less "+
-			"often.",
-			statement.Brief(b.Victim), statement.Brief(b.Statement))
+		l.chain(b, f)
 	} else if s, ok := locker(p); ok {
 		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text
@@ -138,6 +139,32 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 	}
 	if queue := p.Waits().Share(callstack.PoolWait); queue >= demand.LeastPoolShare {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
+	}
+}
+
+// chain adds the leading chain of sessions that wait for each other. What holds a lock has no statement if it is a prepared transaction,
+// which belongs to no session.
+func (l locked) chain(b sessions.Blocked, f *diagnose.Finding) {
+	victim, holder := statement.Brief(b.Victim), statement.Brief(b.Statement)
+	f.Where.SQL = b.Victim
+	waiting := diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the waiting sessions run: %s", victim)
+	const behind = "Database sessions wait for each other's locks for %s of request time, behind: %s"
+	if holder == "" {
+		f.Evidence = append(f.Evidence, waiting)
+		if b.State == "prepared transaction" {
+			f.Title = fmt.Sprintf(behind, diagnose.Percent(l.share), "a prepared transaction")
+			f.Remedy = "Commit or roll back the prepared transaction (pg_prepared_xacts): it keeps its locks until then."
+		}
+		return
+	}
+	f.Where.Detail = "held by: " + b.Statement
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(b.Seen), "readings",
+		"the session that holds the lock is %s in: %s", b.State, holder), waiting)
+	f.Title = fmt.Sprintf(behind, diagnose.Percent(l.share), holder)
+	meanwhile := "While the transaction holds the lock, it runs: " + holder + "."
+	if f.Remedy = fmt.Sprintf("Do the write that other sessions wait for (%s) last, and end the transaction right after it. %s "+
+		"Split rows that all requests update, or update them less often.", victim, meanwhile); strings.Contains(victim, "advisory_") {
+		f.Remedy = fmt.Sprintf("Hold the advisory lock (%s) for a shorter time, or take one of a finer key. %s", victim, meanwhile)
 	}
 }
 

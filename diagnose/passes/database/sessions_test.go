@@ -4,10 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/record/breakdown"
+	record "github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
@@ -48,6 +52,78 @@ func TestIdleInTx(t *testing.T) {
 		Wait(breakdown.StateNetwork, ms, 1, begin...).Wait(breakdown.StateSelect, 12*ms, 1, call...)
 	Expect(t, database.IdleInTx, states(idle.Wait(breakdown.StateRunning, ms, 3), 1, 7.7, 0)) // nobody queues
 	ExpectUnjudged(t, database.IdleInTx, New(64, 44*ms), "db-idle-in-tx")
+}
+
+// TestLockOfAPreparedTransaction: it belongs to no session, and has no statement.
+func TestLockOfAPreparedTransaction(t *testing.T) {
+	const hot = "UPDATE accounts SET balance = balance - $1 WHERE id = $2"
+	b := twoPlaces().Gauge(series.DBBlocked, "", 20).Gauge(series.DBBackends, series.Labels("state", "active"), 24)
+	rec, body := b.Statement(hot, int64(b.Requests()), 15*ms, 1, 5, "").Open(t)
+	var all record.Statements
+	if err := rec.ReadJSON(record.File, &all); err != nil {
+		t.Fatal(err)
+	}
+	all.Blocking = []record.Blocking{{Seen: 9, Links: []record.BlockingLink{{State: "prepared transaction"}, {Text: hot, State: "active"}}}}
+	if err := disk.WriteJSON(rec.Dir, record.File, all); err != nil {
+		t.Fatal(err)
+	}
+	out, err := diagnose.Run(rec, body, Alone(database.LockWait))
+	if err != nil || len(out.Findings) != 1 {
+		t.Fatalf("%+v, %v", out.Findings, err)
+	}
+	if f := out.Findings[0]; !strings.HasSuffix(f.Title, "behind: a prepared transaction") || f.Where.Detail != "" ||
+		!strings.Contains(f.Remedy, "pg_prepared_xacts") {
+		t.Errorf("%s; %s; %q", f.Title, f.Remedy, f.Where.Detail)
+	}
+}
+
+// TestAdvisoryLock: an advisory lock is no row that could be split or written last. Who waits is the place that runs the statement, not
+// the one that waits longest for the database.
+func TestAdvisoryLock(t *testing.T) {
+	const lock = "SELECT pg_advisory_xact_lock($1)"
+	b := twoPlaces().Gauge(series.DBBlocked, "", 20).Gauge(series.DBBackends, series.Labels("state", "active"), 24)
+	b.Statement(lock, 200*int64(b.Requests()), 90*us, 1, 5, "").Blocks("UPDATE jobs SET done = $1", lock, 9)
+	found := Expect(t, database.LockWait, b, "db-lock-wait at read.go:82")
+	if len(found) == 1 && (!has(found[0], "inferred") || !strings.Contains(found[0].Remedy, "finer key") ||
+		strings.Contains(found[0].Remedy, "Split rows")) {
+		t.Errorf("%s; %v", found[0].Remedy, found[0].Evidence)
+	}
+}
+
+// TestWhereConnectionsLeak: of several places that take connections, the one where requests wait longest for one need not be where they
+// are lost. The statement after which they sit idle is known, and who runs it is if the hooks counted that.
+func TestWhereConnectionsLeak(t *testing.T) {
+	const find = "SELECT code FROM vouchers WHERE id = $1"
+	leaks := func(hooks bool) findings.Finding {
+		b := New(2, 10*ms).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 6*ms, 2, Query()...).
+			Wait(breakdown.StateNetwork, 3*ms, 1, queryAt(latest)...).Series(series.DBBackends, series.Labels("state", "idle"),
+			func(w int) float64 { return 2 + float64(w/2) })
+		n := int64(b.Requests())
+		b.Statement(find, n, ms, 1, 4, "")
+		if hooks {
+			b.Asks(operation.Query, find, n, 3*ms, 1, Caller(1, 3*ms, queryAt(latest)...)).Within(0, 3*ms, 1)
+		}
+		rec, body := b.Open(t)
+		var all record.Statements
+		if err := rec.ReadJSON(record.File, &all); err != nil {
+			t.Fatal(err)
+		}
+		all.Idle = []record.Idle{{Text: find, State: "idle in transaction", AtEnd: 40}}
+		if err := disk.WriteJSON(rec.Dir, record.File, all); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, Alone(database.ConnLeak))
+		if err != nil || len(out.Findings) != 1 {
+			t.Fatalf("%+v, %v", out.Findings, err)
+		}
+		return out.Findings[0]
+	}
+	if f := leaks(false); strings.Contains(f.Title, ".go:") || !has(f, "the place is inferred") {
+		t.Errorf("%s; %v", f.Title, f.Evidence)
+	}
+	if f := leaks(true); !strings.HasPrefix(f.Title, "Database connections leak at read.go:18: ") || has(f, "inferred") {
+		t.Errorf("%s; %v", f.Title, f.Evidence)
+	}
 }
 
 func TestConnLeak(t *testing.T) {

@@ -28,6 +28,8 @@ type By struct {
 	// number. Empty if counted.
 	Others   []code.Frame
 	Inferred bool
+	// Loosely: of the places that wait for the database it agrees best, but its waits differ from the server's figures.
+	Loosely bool
 }
 
 // alike is the ratio within which the waits at two places agree equally well with
@@ -91,19 +93,19 @@ func infer(p *diagnose.Pass, ns, calls float64) (at By, ok bool) {
 	}
 	// Without the server's time only the place that waits longest is left to name.
 	if !(ns > 0) {
-		return By{Place: all[0].Place, Inferred: len(all) > 1}, true
+		return By{Place: all[0].Place, Inferred: len(all) > 1, Loosely: true}, true
 	}
-	often := all
+	often, loosely := all, false
 	if calls > 0 {
 		often = slices.DeleteFunc(slices.Clone(all), func(s Spot) bool { return apart(s.Times, calls) > math.Log(alike) })
 	}
 	// A loop whose driver pipelines waits once for all its calls: no place waits as
 	// often as the statement runs, and time has to decide.
 	if len(often) == 0 {
-		often = all
+		often, loosely = all, true
 	}
 	best := slices.MinFunc(often, func(a, b Spot) int { return cmp.Compare(apart(a.NS, ns), apart(b.NS, ns)) })
-	at = By{Place: best.Place, Inferred: len(all) > 1}
+	at = By{Place: best.Place, Inferred: len(all) > 1, Loosely: loosely || apart(best.NS, ns) > math.Log(alike)}
 	for _, s := range often {
 		// A place where requests wait for less time than the server worked does not
 		// run it.
@@ -134,16 +136,27 @@ func (s By) Describe(f *diagnose.Finding) {
 	if f.Confidence == findings.High {
 		f.Confidence = findings.Medium
 	}
-	text := "the caller is inferred: " + diagnose.At(s.Place) + " waits about as often and as long as the server ran the statement"
-	if len(s.Others) > 0 {
-		places := []string{diagnose.At(s.Place)}
-		for _, o := range s.Others {
-			places = append(places, diagnose.At(o))
-		}
-		text = fmt.Sprintf("the caller is inferred, one of %s: they wait about as often and as long as the "+
-			"server ran the statement", strings.Join(places, ", "))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, float64(1+len(s.Others)), "places", "%s", s.inference()))
+}
+
+// inference says what a caller is inferred from.
+func (s By) inference() string {
+	places := []string{diagnose.At(s.Place)}
+	for _, o := range s.Others {
+		places = append(places, diagnose.At(o))
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, float64(1+len(s.Others)), "places", "%s", text))
+	list := strings.Join(places, ", ")
+	switch {
+	case s.Loosely && len(places) > 1:
+		return "the caller is inferred, one of " + list + ": of the places that wait for the database, they agree best with how often " +
+			"and how long the server ran the statement"
+	case s.Loosely:
+		return "the caller is inferred: of the places that wait for the database, " + list + " agrees best with how often and how " +
+			"long the server ran the statement"
+	case len(places) > 1:
+		return "the caller is inferred, one of " + list + ": they wait about as often and as long as the server ran the statement"
+	}
+	return "the caller is inferred: " + list + " waits about as often and as long as the server ran the statement"
 }
 
 // Counted says who runs a statement, as counted by the hooks; false if they did not
@@ -169,9 +182,12 @@ func Counted(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 	if a.Most > 0 {
 		most = fmt.Sprintf(", at most %d in one", a.Most)
 	}
-	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Count, "%s%s, counted in the service, from %s; %s per call",
-		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "),
-		diagnose.Mean(a.Rows/max(1, a.Calls), "row", "rows")), true
+	rows := ""
+	if a.Rows > 0 { // a driver that does not report them has none either
+		rows = "; " + diagnose.Mean(a.Rows/max(1, a.Calls), "row", "rows") + " per call"
+	}
+	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Count, "%s%s, counted in the service, from %s%s",
+		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "), rows), true
 }
 
 // Longest returns the user's place that waits longest for the database.
