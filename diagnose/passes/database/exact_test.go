@@ -125,7 +125,7 @@ func TestRepeatedByGeneratedCode(t *testing.T) {
 		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Generated: generated}); err != nil {
 			t.Fatal(err)
 		}
-		out, err := diagnose.Run(rec, body, []diagnose.Analyzer{database.NPlusOne})
+		out, err := diagnose.Run(rec, body, Alone(database.NPlusOne))
 		if err != nil || len(out.Findings) != 1 {
 			t.Fatalf("%+v, %v", out.Findings, err)
 		}
@@ -163,12 +163,13 @@ func TestRepeatedInALoop(t *testing.T) {
 		b := twoPlaces()
 		n := int64(b.Requests())
 		rec, body := b.Statement(item, 10*n, ms, 1, 4, "").
-			Asks(operation.Query, item, 10*n, ms, 1, Caller(1, ms, append(queryAt(find), page)...)).
+			Asks(operation.Query, item, 10*n, ms, 1, Caller(1, ms, append(queryAt(find), page, "net/http.HandlerFunc.ServeHTTP",
+				"shop/web.chain@chain.go:7")...)).
 			Within(0, 10*ms, 10).Open(t)
 		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Loops: loops}); err != nil {
 			t.Fatal(err)
 		}
-		out, err := diagnose.Run(rec, body, []diagnose.Analyzer{database.NPlusOne})
+		out, err := diagnose.Run(rec, body, Alone(database.NPlusOne))
 		if err != nil || len(out.Findings) != 1 || out.Findings[0].Where.Line != 30 {
 			t.Fatalf("%+v, %v", out.Findings, err)
 		}
@@ -177,6 +178,10 @@ func TestRepeatedInALoop(t *testing.T) {
 	within, around := code.Frame{Function: "shop/store.(*Orders).Find", Line: 30}, code.Frame{Function: "shop/web.(*API).page", Line: 12}
 	if got, want := detail(around), "in the loop of web.(*API).page at web.go:12"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	chain := code.Frame{Function: "shop/web.chain", Line: 7} // of middlewares: what calls the handler repeats nothing
+	if got := detail(chain); got != "called by web.(*API).page" {
+		t.Errorf("a loop around the handler: %q", got)
 	}
 	around.Line++
 	for name, loops := range map[string][]code.Frame{"its own": {within}, "another line": {around}, "none": nil} {
@@ -207,7 +212,7 @@ func TestRepeatedWithAllThatIsDoneForEach(t *testing.T) {
 		if err := disk.WriteJSON(rec.Dir, code.File, loops); err != nil {
 			t.Fatal(err)
 		}
-		out, err := diagnose.Run(rec, body, []diagnose.Analyzer{database.NPlusOne})
+		out, err := diagnose.Run(rec, body, Alone(database.NPlusOne))
 		if err != nil || len(out.Findings) != 1 {
 			t.Fatalf("%+v, %v", out.Findings, err)
 		}

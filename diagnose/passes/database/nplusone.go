@@ -38,6 +38,8 @@ const (
 	manyWaits = 8
 	// mostOthers bounds how many other repeated statements are named.
 	mostOthers = 2
+	// severalRows is the number of rows per INSERT from which it is one of several rows: splitting a batch into some is no repetition.
+	severalRows = 10
 	// leastRepeatShare is the part of request time that the repeated calls take.
 	leastRepeatShare = 0.15
 )
@@ -57,6 +59,7 @@ var NPlusOne = diagnose.Analyzer{
 		"request time. If most of the repeated calls write, they are reported as unbatched writes.",
 	Causes: []diagnose.Cause{nPlusOne, unbatchedWrite},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
+	After:  []string{"slow-query"},
 	Run:    runNPlusOne,
 }
 
@@ -106,8 +109,7 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	r.promise(p, &f, share)
 	what := fmt.Sprintf("runs one statement %s times", diagnose.Number(r.each))
 	if statement.Writes(r.lead.Text) {
-		f.Cause, f.Remedy = "db-unbatched-write", batched(p, r.lead.Text)
-		what = fmt.Sprintf("writes %s rows one by one", diagnose.Number(r.each))
+		f.Cause, f.Remedy, what = "db-unbatched-write", batched(p, r.lead.Text), r.writes()
 	}
 	of := "time"
 	if f.ShareOf == diagnose.OfCPU {
@@ -125,10 +127,26 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// uncounted says that statements were not counted, unless there was somebody to count them: then requests run none.
+// writes says what requests do that repeat a statement which writes.
+func (r repeats) writes() string {
+	if float64(r.lead.Rows) >= demand.Again*float64(r.lead.Calls) {
+		return fmt.Sprintf("runs one statement that writes %s times", diagnose.Number(r.each))
+	}
+	return fmt.Sprintf("writes %s rows one by one", diagnose.Number(r.each))
+}
+
+// uncounted says that statements were not counted, unless there was somebody to count them: then requests run none. That a profile shows
+// many of them is judged by slow-query.
 func uncounted(p *diagnose.Pass) {
-	if p.Operations() == nil {
-		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the service (--build)")
+	if p.Operations() != nil {
+		return
+	}
+	causes := []string{"db-unbatched-write"}
+	if !slices.ContainsFunc(p.Findings("slow-query"), func(f diagnose.Finding) bool { return f.Cause == "db-n-plus-one" }) {
+		causes = append(causes, "db-n-plus-one")
+	}
+	for _, cause := range causes {
+		p.Unjudged(cause, "statements were not counted: let redline build the service (--build)")
 	}
 }
 
@@ -224,8 +242,8 @@ func onlyKeys(p *diagnose.Pass) string {
 // batched is the remedy of a statement that writes again and again.
 func batched(p *diagnose.Pass, text string) string {
 	if demand.InProcess(p) {
-		return fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), with a statement that is "+
-			"prepared once: %s", statement.Brief(text))
+		return fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), if they are not in one yet, with a "+
+			"statement that is prepared once: %s", statement.Brief(text))
 	}
 	const instead = ", in one transaction, instead of: "
 	switch statement.Change(text) {
@@ -278,7 +296,7 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 	for _, s := range all.Statements {
 		times := demand.Times(p, s)
 		calls += times
-		if !(times >= demand.Again) {
+		if !(times >= demand.Again) || inBatches(s) {
 			continue
 		}
 		own := times / demand.PerRequest(p, float64(s.Calls)) // the part of its calls that requests make
@@ -307,6 +325,17 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 		}
 	}
 	return r
+}
+
+// inBatches reports whether a statement writes many rows at a time, as COPY does, or an INSERT of several rows.
+func inBatches(s database.Statement) bool {
+	switch cmp.Or(statement.Change(s.Text), statement.Verb(s.Text)) {
+	case "COPY":
+		return true
+	case "INSERT", "REPLACE", "MERGE":
+		return s.Rows >= severalRows*s.Calls
+	}
+	return false
 }
 
 // fromWaits is the rule for the trace alone, where neither server nor hooks counted
@@ -354,12 +383,12 @@ func busiest(p *diagnose.Pass) (best waits.Site, ok bool) {
 	return best, ok
 }
 
-// executes reports whether a stack runs a statement that returns no rows, most
-// likely a write: drivers name that method Exec, as database/sql does.
+// executes reports whether a stack runs a statement that most likely writes: one that returns no rows, for which drivers name the
+// method Exec, as database/sql does, or a mapper's that writes and reads back what the database made of it (RETURNING).
 func executes(p *diagnose.Pass, stack []code.Frame) bool {
 	return slices.ContainsFunc(stack, func(f code.Frame) bool {
 		_, name := callstack.Split(f.Function)
-		return strings.Contains(name, ").Exec") && p.Stacks.Role(f.Function).Has(callstack.DBClient)
+		return strings.Contains(name, ").Exec") && p.Stacks.Role(f.Function).Has(callstack.DBClient) || driver.MapperWrites(f.Function)
 	})
 }
 
@@ -396,10 +425,15 @@ func byHand(p *diagnose.Pass, stack []code.Frame) (at code.Frame, ok bool) {
 // known.
 func looping(p *diagnose.Pass, by evidence.AskedBy) (at code.Frame, known bool) {
 	loops := callstack.LinesOf(p.Sources().Loops)
-	for _, f := range by.Stack {
-		if p.Stacks.User(f) && loops.Has(f) {
-			return f, true
+	inner := p.Stacks.Handler(by.Stack) // what calls the handler repeats requests
+	for i, f := range inner {
+		if !p.Stacks.User(f) || !loops.Has(f) {
+			continue
 		}
+		if p.Load().Messages && !slices.ContainsFunc(inner[i+1:], p.Stacks.User) {
+			break // it reads messages, which are the requests
+		}
+		return f, true
 	}
 	return at, false
 }
@@ -456,7 +490,7 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 	by := asker.By{Place: site.Place}
 	for _, s := range asker.Spots(p) {
 		if s.Place != site.Place && s.Times >= demand.Again {
-			by.Others, by.Inferred = append(by.Others, s.Place), true
+			by.Others, by.Inferred, by.Loosely = append(by.Others, s.Place), true, true
 		}
 	}
 	by.Describe(f)

@@ -175,6 +175,19 @@ func TestUnbatchedWrite(t *testing.T) {
 		t.Errorf("worth %.2fx where rows take 30 µs to write, %.2fx where they take 400 µs", found[0].GainCeiling, slow[0].GainCeiling)
 	}
 	Expect(t, database.NPlusOne, idle().Statement(insert, n, 30*us, 100, 4, "").Statement("BEGIN", n, us, 0, 0, ""))
+	// Batches of several rows are no single rows, however many a request sends.
+	for text, rows := range map[string]float64{insert: 500, "COPY readings": 1} {
+		Expect(t, database.NPlusOne, idle().Statement(text, 6*n, 4*ms, rows, 40, "").Statement("BEGIN", n, us, 0, 0, ""))
+	}
+	several := Expect(t, database.NPlusOne, idle().Statement("UPDATE readings SET day = $1 WHERE meter = $2", 40*n, 30*us, 7, 4, ""),
+		"db-unbatched-write")
+	if len(several) == 1 && strings.Contains(several[0].Title, "rows one by one") {
+		t.Errorf("seven rows by each: %s", several[0].Title)
+	}
+	create := []string{"net.(*conn).Read", "github.com/jackc/pgx/v5.(*Conn).Query", "database/sql.(*DB).QueryContext",
+		"gorm.io/gorm/callbacks.Create.func1", "gorm.io/gorm.(*DB).Create", List}
+	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 20, create...).
+		Wait(breakdown.StateRunning, ms, 20), "db-unbatched-write at orders.go:41")
 	exec := []string{"net.(*conn).Read", "github.com/lib/pq.(*stmt).Exec", "database/sql.(*Stmt).ExecContext",
 		"database/sql.(*Stmt).Exec", List}
 	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 20, exec...).

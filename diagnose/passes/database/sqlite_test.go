@@ -200,6 +200,7 @@ func TestSQLiteWithoutHooks(t *testing.T) {
 			t.Errorf("%s: %s", f.Cause, f.Remedy)
 		}
 	}
+	ExpectUnjudged(t, database.NPlusOne, onePool(), "db-unbatched-write", "db-n-plus-one")
 	b := onePool().Sample(20*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2",
 		"modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
 	Expect(t, slow.Query, b, "db-n-plus-one at store.go:40")
