@@ -78,7 +78,8 @@ var writerLock = diagnose.Cause{
 	Knows: "With drivers written in Go, the stack shows the busy handler, which means exactly this wait. Otherwise, the " +
 		"request rate times the time that a request spends in writing statements is the number of writers at a time " +
 		"(Little's law); if there is more than one, they wait for each other. It is reported at 1.5 writers or more and at " +
-		"least 15 % of request time, or if at least 2 % of these statements fail. The queue for a pool's connections counts " +
+		"least 15 % of request time, or if at least 2 % of these statements fail, and as " +
+		"many can have met another writer. The queue for a pool's connections counts " +
 		"too if their holders sleep in the busy handler for at least half of the time. A pool of one connection, which is " +
 		"right for writers, has no such sleep: its queue is db-pool-wait, unless the holder of the connection commits for at " +
 		"least half of the time; then commits are the cause, and the queue follows from them. redline must build the service " +

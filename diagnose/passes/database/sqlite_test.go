@@ -357,6 +357,22 @@ func TestWriterLock(t *testing.T) {
 	}
 }
 
+// TestWritesThatFail: a write meets another writer no more often than there is one. Where more fail, such as for a name that is taken,
+// the lock is not why.
+func TestWritesThatFail(t *testing.T) {
+	failing := func(rate float64) *Builder {
+		b := New(16, 12*ms).Rate(rate).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).
+			Wait(breakdown.StateRunning, 12*ms, 3)
+		return b.Asks(operation.Exec, book, int64(b.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).Failing(0.05).
+			Within(ms, 0, 1).SQLite("wal")
+	}
+	Expect(t, database.WriterLock, failing(20)) // 0.02 writers at a time
+	found := Expect(t, database.WriterLock, failing(400), "db-writer-lock at store.go:40")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "5.0 % of the statements that write fail") {
+		t.Error(found[0].Title)
+	}
+}
+
 // TestWriterLockInC: a driver in C sleeps where no stack shows it. The wait is in the
 // beginning of a transaction, which takes microseconds if the lock is free.
 func TestWriterLockInC(t *testing.T) {
