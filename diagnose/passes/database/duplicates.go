@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
@@ -95,8 +96,8 @@ func (r repeated) findings(p *diagnose.Pass) []diagnose.Finding {
 	part := r.duplicates / r.calls
 	f := v.Finding(p, "cache-stampede", r.site)
 	f.Confidence = findings.High
-	f.Title = fmt.Sprintf("Requests that miss the same cache entry all fetch it at %s: %s of the calls begin while the same "+
-		"call is in flight", diagnose.At(r.site.Place), diagnose.Percent(part))
+	f.Title = fmt.Sprintf("Requests fetch the same at the same time at %s: %s of the calls begin while the same call is in flight",
+		diagnose.At(r.site.Place), diagnose.Percent(part))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio,
 		"%s in %s requests; %s of them begin while one for the same URL or with the same values is in flight: %s",
 		diagnose.Counted(r.calls, "call", "calls"), diagnose.Number(p.CountedRequests()), diagnose.Percent(part),
@@ -106,7 +107,8 @@ func (r repeated) findings(p *diagnose.Pass) []diagnose.Finding {
 		// On saturated CPUs a shorter wait gains nothing, but calls that are not made save what the server executes.
 		diagnose.Promise(&f, demand.Executing(p, part*executedFor(p, r.op.Text)))
 	}
-	f.Remedy = oneFlight(r.site.Place) + "."
+	f.Remedy = fmt.Sprintf("Let one request fetch it while the rest wait for that or get the last value (golang.org/x/sync/singleflight "+
+		"around %s), and refresh what a cache holds before it expires.", callstack.Short(r.site.Place.Function))
 	p.Cover(f, f.Where.Function)
 	return []diagnose.Finding{f}
 }
