@@ -73,10 +73,11 @@ func InProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	for _, a := range asked {
 		total += a.NS
 	}
-	if !(load.Requests > 0) || !(load.Service > 0) {
+	each := AskedPerRequest(p, total)
+	if !(each >= 0) || !(load.Service > 0) {
 		return 0, "", false
 	}
-	return min(1, total/load.Requests/load.Service), diagnose.FromProbe, true
+	return min(1, each/load.Service), diagnose.FromProbe, true
 }
 
 // inProcessCPU returns the part of the service's CPU spent in the database's code

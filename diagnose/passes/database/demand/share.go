@@ -31,14 +31,15 @@ func RequestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	}
 	load := p.Load()
 	all, from := Statements(p)
-	if len(all.Statements) == 0 || load.Requests == 0 || load.Service == 0 {
-		return 0, "", false
-	}
 	var total float64
 	for _, s := range all.Statements {
 		total += float64(s.Time)
 	}
-	return min(1, total/load.Requests/load.Service), from, true
+	each := PerRequest(p, total)
+	if len(all.Statements) == 0 || !(each >= 0) || load.Service == 0 {
+		return 0, "", false
+	}
+	return min(1, each/load.Service), from, true
 }
 
 // Gain bounds the gain of removing a part of the database's work that takes a share

@@ -13,9 +13,9 @@ import (
 // out into goroutines of goroutines wait for more of them than a trace keeps. It is an upper bound, because some
 // of the statements may run at the same time.
 func unfollowed(p *diagnose.Pass) float64 {
-	w, ops, load := p.Waits(), p.Operations(), p.Load()
+	w, ops := p.Waits(), p.Operations()
 	lost := w.Share(callstack.EventWait, callstack.ChannelWait, callstack.JoinWait)
-	if ops == nil || lost == 0 || !(load.Requests > 0) || !(w.MeanNS() > 0) {
+	if ops == nil || lost == 0 || !(p.CountedRequests() > 0) || !(w.MeanNS() > 0) {
 		return 0
 	}
 	works := map[string]bool{} // where the goroutines began that requests wait for
@@ -37,7 +37,7 @@ func unfollowed(p *diagnose.Pass) float64 {
 			}
 		}
 	}
-	return min(lost, max(0, took/load.Requests/w.MeanNS()-w.Share(Waits()...)))
+	return min(lost, max(0, AskedPerRequest(p, took)/w.MeanNS()-w.Share(Waits()...)))
 }
 
 // entry returns the function that a goroutine began in, as a trace names it: without the runtime's own.
