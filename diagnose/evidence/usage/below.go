@@ -197,7 +197,7 @@ func (p *Service) Reading(function string) (cpu float64, helpers []string) {
 			return 1
 		}
 		i := p.Stacks.Innermost(stack)
-		if p.Stacks.Domain(stack) == 0 && (i == at || slices.Contains(helpers, callstack.Enclosing(stack[i].Function))) {
+		if i >= 0 && p.Stacks.Domain(stack) == 0 && (i == at || slices.Contains(helpers, callstack.Enclosing(stack[i].Function))) {
 			return 1
 		}
 		return 0

@@ -259,7 +259,7 @@ func (u *Table) Hottest(least float64) (a Algorithm, ok bool) {
 		if f.self >= loop*f.all {
 			share = f.all // its callees are its helpers
 		}
-		for {
+		for range mostSteps {
 			caller := all[measured.Heaviest(f.callers, cmp.Compare[string])]
 			if caller == nil || caller == f || caller.again > 0 || caller.self < loop*caller.all || caller.callees[f.name] < leads*f.all {
 				break

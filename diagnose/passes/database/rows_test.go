@@ -7,6 +7,7 @@ import (
 	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/operation"
@@ -49,6 +50,20 @@ func TestManyRows(t *testing.T) {
 	}
 	ExpectAll(t, suite.All(), reading(all, 20), "alloc-hot at read.go:40")
 	ExpectAll(t, suite.All(), reading(all+" LIMIT $1 OFFSET $2", 5000), "alloc-hot at read.go:40")
+}
+
+// TestRowsOfABorrowedName: the compiler names a library's closure after the function of the service's into which what made it was inlined.
+// No function of the service is on its goroutine's stack.
+func TestRowsOfABorrowedName(t *testing.T) {
+	const read = "shop/store.(*Store).Recent"
+	b := New(8, 40*ms).CPU(2, 1.98, 1.3, 0.08, 0.6).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0)
+	b.Wait(breakdown.StateRunning, 10*ms, 3).Wait(breakdown.StateNetwork, 20*ms, 1, queryAt(read+"@read.go:51")...)
+	n := int64(b.Requests())
+	b.Statement("SELECT * FROM orders", n, 4*ms, 5000, 60, "").Asks(operation.Query, "SELECT * FROM orders", n, 14*ms, 5000,
+		Caller(1, 14*ms, "database/sql.(*DB).QueryContext", read+"@read.go:51")).Within(9*ms, 4*ms, 1)
+	b.Sample(time.Second, "runtime.mallocgc", "database/sql.(*Rows).Scan", read+"@read.go:51").
+		Background(time.Second, "lib.test/pump.run", read+".func1@/root/go/pkg/mod/lib.test/pump@v1.0.0/pump.go:9")
+	Expect(t, slow.Query, b, "db-slow-query")
 }
 
 // TestGoroutinesOfCalls: goroutines that a driver starts for each call are the calls' consequence; those that the
