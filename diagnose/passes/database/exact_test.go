@@ -159,8 +159,9 @@ func TestRepeatedWhileCounted(t *testing.T) {
 // place of the statement; where the method loops itself, its callers are enough.
 func TestRepeatedInALoop(t *testing.T) {
 	const find, page = "shop/store.(*Orders).Find@store.go:30", "shop/web.(*API).page@web.go:12"
+	scheme := "http"
 	detail := func(loops ...code.Frame) string {
-		b := twoPlaces()
+		b := twoPlaces().Scheme(scheme)
 		n := int64(b.Requests())
 		rec, body := b.Statement(item, 10*n, ms, 1, 4, "").
 			Asks(operation.Query, item, 10*n, ms, 1, Caller(1, ms, append(queryAt(find), page, "net/http.HandlerFunc.ServeHTTP",
@@ -183,6 +184,11 @@ func TestRepeatedInALoop(t *testing.T) {
 	if got := detail(chain); got != "called by web.(*API).page" {
 		t.Errorf("a loop around the handler: %q", got)
 	}
+	scheme = "ws" // requests are messages, which the outermost function reads
+	if got := detail(around); got != "called by web.(*API).page" {
+		t.Errorf("a loop over messages: %q", got)
+	}
+	scheme = "http"
 	around.Line++
 	for name, loops := range map[string][]code.Frame{"its own": {within}, "another line": {around}, "none": nil} {
 		if got := detail(loops...); got != "called by web.(*API).page" {
