@@ -33,10 +33,11 @@ var Flight = diagnose.Analyzer{
 				continue
 			}
 			f := v.Finding(p, "singleflight-convoy", s)
-			meanwhile(p, &f, s, "the one in flight")
+			ahead := inFlight(p, s)
+			meanwhile(p, &f, ahead, "the one in flight")
 			f.Title = fmt.Sprintf("%s for another request's computation at %s", v.Requests(), diagnose.At(s.Place))
 			f.Remedy = fmt.Sprintf("Use finer keys at %s, or return the stale value while one request renews it.", diagnose.At(s.Place))
-			p.Queue(f, inFlight(p, s))
+			p.Queue(f, ahead)
 			found = append(found, f)
 		}
 		return found, nil
