@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -12,7 +13,7 @@ import (
 
 // At formats a place for a title: "orders.go:41", or the function if the file is
 // unknown.
-func At(f code.Frame) string { return callstack.At(f) }
+func At(f code.Frame) string { return cmp.Or(callstack.At(f), "an unknown place") }
 
 // WhereOf turns a frame into a finding's place.
 func WhereOf(f code.Frame) findings.Where {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record/code"
 )
 
 // TestPerRequest: one is no plural, and for a rare event the text says how many requests have one.
@@ -13,6 +14,16 @@ func TestPerRequest(t *testing.T) {
 		0.05: "a call per 20 requests", 0: "0 calls per request", 0.7: "0.7 calls per request"} {
 		if got := diagnose.PerRequest(n, "a call", "calls"); got != want {
 			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestAtNoPlace: a title does not end in "at".
+func TestAtNoPlace(t *testing.T) {
+	for want, f := range map[string]code.Frame{"an unknown place": {}, "web.list": {Function: "shop/web.list"},
+		"list.go:7": {Function: "shop/web.list", File: "/src/list.go", Line: 7}} {
+		if got := diagnose.At(f); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
