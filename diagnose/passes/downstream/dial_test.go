@@ -59,7 +59,8 @@ func TestChurnOfFasthttp(t *testing.T) {
 func TestDialsBesideTheDatabase(t *testing.T) {
 	dials := func() *Builder {
 		b := New(8, 40*ms).CPU(2, 1.96, 1.6, 0.26, 0.1).Wait(breakdown.StateRunning, 4*ms, 4).Busy(9*time.Second).
-			Sample(4*time.Second, "syscall.connect", "net.(*netFD).connect", "net.(*Dialer).DialContext", "shop/dns.(*Resolver).Resolve@resolver.go:50")
+			Sample(4*time.Second, "syscall.connect", "net.(*netFD).connect", "net.(*Dialer).DialContext",
+				"shop/dns.(*Resolver).Resolve@resolver.go:50")
 		return b.Counter(series.TCPOpens, "dir=out", b.Requests())
 	}
 	Expect(t, downstream.Churn, dials(), "http-client-churn at resolver.go:50")

@@ -14,7 +14,8 @@ import (
 // service itself.
 func TestLookUpsWithinCalls(t *testing.T) {
 	const sent = 3200
-	b := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, -1).Wait(breakdown.StateRunning, 4*ms, 3).Wait(breakdown.StateSleep, 8*ms, 1, "time.Sleep", get).
+	b := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, -1).Wait(breakdown.StateRunning, 4*ms, 3).
+		Wait(breakdown.StateSleep, 8*ms, 1, "time.Sleep", get).
 		Wait(breakdown.StateSelect, 20*ms, 0.5, "runtime.selectgo", "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader",
 			"google.golang.org/grpc.(*ClientConn).Invoke", get).Served("net/http", sent).Served("grpc", sent).
 		Gauge(series.SocketsOutwards, "to=self", 0.7).Gauge(series.SocketsOutwards, "to=other", 0)
