@@ -43,9 +43,9 @@ var Slow = diagnose.Analyzer{
 		Title: "Requests wait for another service",
 		Doc:   "Requests wait on the network for the response to one call to a dependency.",
 		Knows: "In the trace, redline groups waits in a client's call (HTTP, gRPC, Redis and other clients, sockets that the " +
-			"service's own code reads) by the function of the service that makes the call. They count at 20 % or more of " +
-			"request time, or at half or more of the time by which the tail exceeds the median. Time in which the service's " +
-			"own goroutines are ready to read the response but have no CPU does not count. A response is slow compared with " +
+			"service's own code reads, goroutines of other libraries that read the responses) by the function of the service that " +
+			"makes the call. They count at 20 % or more of request time, or at half or more of the time by which the tail exceeds the " +
+			"median. Time in which the service's own goroutines are ready to read the response but have no CPU does not count. A response is slow compared with " +
 			"the service itself, not with a fixed limit: it takes at least twice as long as the request's own work " +
 			"(including its queue for a CPU, so that a shared host cancels out) and at least a hundred times a goroutine's " +
 			"mean wait for a CPU. The number of calls distinguishes this cause from downstream-serial and retry-storm, " +

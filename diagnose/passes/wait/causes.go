@@ -55,7 +55,8 @@ var channelCause = diagnose.Cause{
 		"requests must wait per such goroutine: with fewer, each request has its own worker, and the wait is reported as " +
 		"that worker's activity. If another request ends the wait, or several workers that mostly wait themselves, it is " +
 		"concurrency-limit; if the workers wait for a ticker, it is sleep; if they wake all waiters at once, it is an " +
-		"event.",
+		"event. A library's goroutine that reads responses from the network for all requests is part of a call: downstream-slow. If no " +
+		"trace shows what ends the wait, it may be an event too, and confidence is low.",
 	Remedy: "Use more consumers, larger batches per hand-over, or no hand-over at all; a buffer helps only against bursts.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "go func() {\n\tfor job := range jobs {\n\t\thandle(job)\n\t}\n}()",
@@ -77,7 +78,8 @@ var limitCause = diagnose.Cause{
 		"service behind the limit has spare capacity.",
 	Knows: "The trace shows requests blocked at a semaphore, or at a channel or condition that other requests' goroutines " +
 		"release, or for a pool of two workers or more that are themselves waiting for most of the time while more requests " +
-		"wait than there are workers. A limit on the goroutines that a request starts for itself (errgroup's SetLimit, a " +
+		"wait than there are workers. A request that waits for its own client until shortly before it ends the wait brings an event, as " +
+		"in a chat, and held no slot. A limit on the goroutines that a request starts for itself (errgroup's SetLimit, a " +
 		"channel as a semaphore) lets as many run as it starts without a wait. net/http's client is limited by MaxConnsPerHost " +
 		"if requests wait in it for a connection while fewer than one is opened per twenty requests. " +
 		"While CPUs are busy, a limit with more slots than CPUs is admission control, and raising it gains nothing, " +
