@@ -66,7 +66,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if helped {
 			s.Place = within
 		}
-		f := v.Finding(p, cause, s)
+		f := withoutReady(v.Finding(p, cause, s), ready)
 		who := background(p, s, ready)
 		held, mostly := holder(p, s.Place, who, &f)
 		if helped {
@@ -93,6 +93,18 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	return found, nil
 }
+
+// withoutReady says which part of the wait a finding's share leaves out, 0 to 1: that in which the holder has no CPU.
+func withoutReady(f diagnose.Finding, ready float64) diagnose.Finding {
+	if ready >= leastNoted {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ready, diagnose.Ratio,
+			"for %s of that the holder is ready to run and waits for a CPU, which does not count", diagnose.Percent(ready)))
+	}
+	return f
+}
+
+// leastNoted is the part of a wait from which it matters to who compares figures that it is left out.
+const leastNoted = 0.05
 
 // whileItWaits says in words what a lock's holder waits for.
 func whileItWaits(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, what string) {

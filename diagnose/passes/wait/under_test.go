@@ -1,6 +1,7 @@
 package wait_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -28,8 +29,11 @@ func TestHolderWaitsForCPU(t *testing.T) {
 			holding(breakdown.StateRunnable, queued))
 	}
 	Expect(t, wait.Lock, locked(ms, 9*ms))
-	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).
+	found := Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).
 		Behind(holding(breakdown.StateRunning, 27*ms), holding(breakdown.StateRunnable, 3*ms)), "lock-contention at cache.go:41")
+	if len(found) == 1 && !strings.Contains(fmt.Sprint(found[0].Evidence), "for 10 % of that the holder is ready to run") {
+		t.Errorf("what the share of %.2f leaves out is not told: %+v", found[0].Share, found[0].Evidence)
+	}
 }
 
 // TestWorkUnderLock: the finding names what the holder does, and not only that it runs.
