@@ -43,15 +43,16 @@ var Slow = diagnose.Analyzer{
 		Title: "Requests wait for another service",
 		Doc:   "Requests wait on the network for the response to one call to a dependency.",
 		Knows: "In the trace, redline groups waits in a client's call (HTTP, gRPC, Redis and other clients, sockets that the " +
-			"service's own code reads, goroutines of other libraries that read the responses) by the function of the service that " +
-			"makes the call. They count at 20 % or more of request time, or at half or more of the time by which the tail exceeds the " +
-			"median. Time in which the service's own goroutines are ready to read the response but have no CPU does not count. A response is slow compared with " +
-			"the service itself, not with a fixed limit: it takes at least twice as long as the request's own work " +
-			"(including its queue for a CPU, so that a shared host cancels out) and at least a hundred times a goroutine's " +
-			"mean wait for a CPU. The number of calls distinguishes this cause from downstream-serial and retry-storm, " +
-			"callers that still wait from missing-timeout, and the reason for the wait from http-client-churn and " +
-			"dns-per-request. A call that the service itself answers, over loopback or through memory, is its own work. If " +
-			"each call opens a connection on busy CPUs, the wait for the response is reported with that cause.",
+			"service's own code reads, goroutines of other libraries that read the responses) by the function of the " +
+			"service that makes the call. They count at 20 % or more of request time, or at half or more of the time by " +
+			"which the tail exceeds the median. Time in which the service's own goroutines are ready to read the " +
+			"response but have no CPU does not count. A response is slow compared with the service itself, not with a " +
+			"fixed limit: it takes at least twice as long as the request's own work (including its queue for a CPU, so " +
+			"that a shared host cancels out) and at least a hundred times a goroutine's mean wait for a CPU. The number " +
+			"of calls distinguishes this cause from downstream-serial and retry-storm, callers that still wait from " +
+			"missing-timeout, and the reason for the wait from http-client-churn and dns-per-request. A call that the " +
+			"service itself answers, over loopback or through memory, is its own work. If each call opens a connection " +
+			"on busy CPUs, the wait for the response is reported with that cause.",
 		Remedy: "Make the dependency faster, call it less often (cache, batch) or in parallel with other work, or hedge its " +
 			"slow calls.",
 		Example: diagnose.Example{Lang: "go",
