@@ -11,6 +11,9 @@ var serverRules = []rule{
 	{"net/http/internal/http2", "(*serverConn).runHandler (*serverConn).serve", Server}, // net/http's own, since Go 1.27
 	{"google.golang.org/grpc", "(*Server).handleStream (*Server).serveStreams (*Server).processUnaryRPC", Server},
 	{"github.com/valyala/fasthttp", "(*Server).serveConn (*workerPool).workerFunc", Server},
+	{"github.com/cloudwego/hertz/pkg/route", "(*Engine).ServeHTTP", Server},
+	{"github.com/cloudwego/hertz/pkg/protocol/http1", "Server.Serve (*Server).Serve", Server},
+	{"github.com/cloudwego/hertz/pkg/app", "(*RequestContext).Next", Hop},
 	{"net/http", "(*Server).Serve", Accept},
 	{"google.golang.org/grpc", "(*Server).Serve", Accept},
 	{"github.com/valyala/fasthttp", "(*Server).Serve", Accept},
@@ -93,6 +96,8 @@ var databaseRules = []rule{
 	{"github.com/gocql/gocql/...", "", DBClient},
 	{"github.com/apache/cassandra-gocql-driver/...", "", DBClient},
 	{"go.mongodb.org/mongo-driver/...", "", DBClient},
+	{"gopkg.in/mgo.v2", "", DBClient},
+	{"github.com/globalsign/mgo", "", DBClient},
 	{"github.com/mattn/go-sqlite3", "", DBClient},
 	{"modernc.org/sqlite/...", "", DBClient},
 	{"github.com/ncruces/go-sqlite3/...", "", DBClient},
