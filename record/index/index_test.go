@@ -385,6 +385,23 @@ func TestScansOfOneStatement(t *testing.T) {
 	}
 }
 
+// TestScansOfPartitions: each partition is scanned under the one condition, and the index belongs on the table that they are of.
+func TestScansOfPartitions(t *testing.T) {
+	var scans []string
+	var tables []database.Table
+	for _, name := range []string{"t_1", "t_2", "t_3"} {
+		scans = append(scans, `{"Node Type":"Seq Scan","Relation Name":"`+name+`","Alias":"`+name+`","Filter":"(`+name+`.uid = $1)",`+
+			`"Total Cost":9300,"Plan Rows":5}`)
+		tables = append(tables, table(name))
+	}
+	all := `[{"Plan":{"Node Type":"Append","Total Cost":28000,"Plan Rows":15,"Plans":[` + strings.Join(scans, ",") + `]}}]`
+	a := adviseOn(t, all, 15, tables...)
+	if why := strings.Join(a.Why, " "); a.Create != "CREATE INDEX ON t_1 (uid)" || strings.Contains(why, "t_2") ||
+		!strings.Contains(why, "The plan scans 2 more tables under the same condition: if they are partitions, create the index on") {
+		t.Errorf("%s", a)
+	}
+}
+
 func TestGroupsForPage(t *testing.T) {
 	const below = `"Total Cost":9,"Plans":[{"Node Type":"Seq Scan","Relation Name":"t","Total Cost":5}]`
 	for plan, want := range map[string]bool{

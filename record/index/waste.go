@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -288,13 +289,30 @@ type Waste struct {
 // Advise names the index that the scan lacks, and those of the others.
 func (w Waste) Advise() Advice {
 	a := w.Scan.Advise()
+	same := 0
 	for _, s := range w.Also {
-		if other := s.Advise().Create; other != "" && other != a.Create {
+		other := s.Advise().Create
+		switch {
+		case other == "" || other == a.Create:
+		case s.Node.Relation != w.Node.Relation && s.plainFilter() == w.plainFilter():
+			same++
+		default:
 			a.Why = append(a.Why, "The plan also scans "+s.Node.Relation+": "+other+".")
 		}
 	}
+	if same > 0 {
+		tables := "a further table"
+		if same > 1 {
+			tables = fmt.Sprintf("%d more tables", same)
+		}
+		a.Why = append(a.Why, "The plan scans "+tables+" under the same condition: if they are partitions, create the index on the table "+
+			"that they are of.")
+	}
 	return a
 }
+
+// plainFilter is a scan's filter without its own name.
+func (s Scan) plainFilter() string { return strings.ReplaceAll(s.Filter, s.Node.Alias+".", "") }
 
 // Worst finds the scan that wastes the most, if indexes for what is scanned would cut the work of the whole
 // statement to half or less: by the planner's costs and also by blocks (per execution,
