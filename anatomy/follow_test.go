@@ -197,3 +197,34 @@ func TestCallersOfDelegatedWaits(t *testing.T) {
 		t.Errorf("two HTTP calls wait %.2f times, %.2f of them for a head\n%s", waits, heads, render(a))
 	}
 }
+
+// TestCutLinkKeepsItsStack: of a goroutine whose stack fills the trace's, with none of the target's own frames left, it is known what it
+// waited in, and that who called is lost.
+func TestCutLinkKeepsItsStack(t *testing.T) {
+	v := serve(t, func(http.ResponseWriter, *http.Request) {
+		read, write := io.Pipe()
+		done := make(chan bool)
+		go func() {
+			var deep io.Reader = read
+			for range 150 {
+				deep = io.LimitReader(deep, 1)
+			}
+			deep.Read(make([]byte, 1))
+			close(done)
+		}()
+		go func() { time.Sleep(hold); write.Write([]byte{1}) }()
+		<-done
+	}, nil)
+	a, _ := v.dissect(v.capture(func() {
+		closedLoop(t, 1, 8, func(c *http.Client, _ int) error { return get(c, v.url()) })
+	}))
+	for _, p := range a.All {
+		for _, c := range p.Behind {
+			l := c.Links[0]
+			if len(c.Links) == 2 && c.Links[1].State == breakdown.StateSleep && l.Cut && hasFrame(l.Stack, "io.(*pipe).read") {
+				return
+			}
+		}
+	}
+	t.Errorf("no wait keeps what is left of its stack\n%s", render(a))
+}

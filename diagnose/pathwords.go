@@ -201,18 +201,26 @@ func (p *Pass) caller(n breakdown.PathNode) (at code.Frame, stack []code.Frame) 
 	if inner == "" {
 		stack = []code.Frame{at}
 	}
+	known, most := p.Stacks.User(at), int64(0)
 	for _, part := range p.Anatomy.All {
 		for _, c := range part.Behind {
 			waiting := part.Stack
 			for _, l := range c.Links {
-				if i := p.Stacks.Innermost(waiting); i >= 0 && l.Goroutine == n.Function &&
-					waiting[i].Function == at.Function && waiting[i].Line == at.Line {
+				i := p.Stacks.Innermost(waiting)
+				switch {
+				case i < 0 || l.Goroutine != n.Function:
+				case known && waiting[i].Function == at.Function && waiting[i].Line == at.Line:
 					f, _ := p.Stacks.Place(waiting) // below a RoundTripper of the service's it is whoever called
 					return f, waiting
+				case !known && c.NS > most: // the longest wait's caller is lost
+					most, stack = c.NS, waiting
 				}
 				waiting = l.Stack
 			}
 		}
+	}
+	if f, ok := p.Stacks.Place(stack); ok && most > 0 {
+		return f, stack
 	}
 	return at, stack
 }

@@ -114,7 +114,8 @@ func serves(entry string) bool {
 	return kind != server.None
 }
 
-// links returns a chain; if wanted, with the stacks of its last link and of those in the target's code.
+// links returns a chain; if wanted, with the stacks of its last link and of those in the target's code, or whose outermost frames, which
+// may be in it, are lost.
 func (a *Requests) links(id goroutines.ChainID, stacks bool) []breakdown.Link {
 	if id == 0 {
 		return nil
@@ -126,8 +127,7 @@ func (a *Requests) links(id goroutines.ChainID, stacks bool) []breakdown.Link {
 		entry := a.Stacks.Names[l.Entry]
 		links[i] = breakdown.Link{Goroutine: entry, Request: l.Request || serves(entry),
 			State: interned.States[l.State], Site: a.Stacks.Names[l.Site]}
-		if stacks && (i == len(ids)-1 || l.Path != 0) {
-			info := a.Stacks.Info(a.Chains.Stacks[id])
+		if info := a.Stacks.Info(a.Chains.Stacks[id]); stacks && (i == len(ids)-1 || l.Path != 0 || info.Cut) {
 			links[i].Stack, links[i].Cut, links[i].Operation = info.Frames, info.Cut, info.Operation
 		}
 	}

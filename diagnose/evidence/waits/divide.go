@@ -298,7 +298,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 			State: last.State, Site: last.Site, Stack: last.Stack, NS: ns,
 			Share: whole.part.Share * float64(ns) / float64(whole.part.NS), Times: whole.part.Times * float64(ns) / float64(whole.part.NS),
 		}
-		if rest := c.Links[end+1:]; len(rest) > 0 {
+		if rest := c.Links[end+1:]; len(rest) > 0 && kind != callstack.SleepWait { // nobody waits for requests that have not come
 			one.part.Behind = []breakdown.Chain{{NS: ns, Share: c.Share, Links: rest}}
 			one.part.Times = scale * last.Times
 		}
@@ -387,6 +387,12 @@ func (d *divider) place(c breakdown.Chain) code.Frame {
 		}
 		if f := SiteFrame(c.Links[i].Site); f.Function != "" && d.p.Stacks.User(f) {
 			return f
+		}
+	}
+	// A client's stack may fill a trace's, so that whoever called it is lost; it says more than the connection's reader.
+	for _, l := range slices.Backward(c.Links) {
+		if at, ok := d.p.Stacks.Place(l.Stack); ok && callstack.Dependency(at.Function) {
+			return at
 		}
 	}
 	if at, ok := d.p.Stacks.Place(last.Stack); ok {

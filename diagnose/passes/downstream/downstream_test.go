@@ -556,3 +556,16 @@ func TestKeptRate(t *testing.T) {
 	Expect(t, downstream.Slow, get1(service().Rate(500).Achieved(400), 2900*us, 1, get), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, get1(New(64, 40*ms).Rate(120).CPU(2, 0.2, 0.1, 0.1, 0), 34*ms, 1, get), "downstream-slow at cache.go:41")
 }
+
+// TestCallerThatATraceCut: where the service's own function is not among the frames of a client's stack that the trace kept, the client's
+// outermost known function is the place, and not that of the goroutine which reads the connection.
+func TestCallerThatATraceCut(t *testing.T) {
+	const handler, reader = "net/http.(*timeoutHandler).ServeHTTP.func1", "net/http.(*persistConn).readLoop"
+	call := breakdown.Chain{Links: []breakdown.Link{
+		{Goroutine: handler, State: breakdown.StateSelect, Cut: true, Stack: Stack("runtime.selectgo", "net/http.(*persistConn).roundTrip",
+			"net/http.(*Client).Do", "github.com/aws/aws-sdk-go-v2/aws.(*Client).Do@/src/vendor/aws/client.go:69")},
+		{Goroutine: reader, State: breakdown.StateNetwork, Stack: Stack("internal/poll.(*FD).Read@fd_unix.go:165", reader)},
+	}}
+	Expect(t, downstream.Slow, idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", "net/http.(*timeoutHandler).ServeHTTP").
+		Waker(handler).Spawned(1).Behind(call), "downstream-slow at client.go:69")
+}
