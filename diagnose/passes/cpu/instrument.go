@@ -51,8 +51,8 @@ var Instrument = domain{
 		// way around it.
 		switch {
 		case callsAny(h, "metric.With", "attribute."):
-			return fmt.Sprintf("Make the attributes once (attribute.NewSet) and pass them with metric.WithAttributeSet, instead of calling "+
-				"%s in every request at %s.", h.Callee, diagnose.At(h.Place))
+			return fmt.Sprintf("Make the attributes once (attribute.NewSet) and pass them with metric.WithAttributeSet, instead of "+
+				"calling %s in every request at %s.", h.Callee, diagnose.At(h.Place))
 		case callsAny(h, "prometheus.", "tally.") && strings.Contains(h.Callee, "With"):
 			return fmt.Sprintf("Look the series up once, when the route is registered, and reuse the result of With instead "+
 				"of hashing its labels in every request at %s.", diagnose.At(h.Place))
