@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// everyMiss: a cache never hits if the mean and the median request load an
+	// everyMiss: a cache hardly ever hits if the mean and the median request load an
 	// entry at least this often.
 	everyMiss = 0.9
 	// evenly: slow requests load entries at most this many times as often. Above it
@@ -41,7 +41,7 @@ var Cache = diagnose.Analyzer{
 		"Or looks for a cache below which the service uses at least a quarter of its CPU, if not even a tenth of the " +
 		"requests avoids that.",
 	Causes: []diagnose.Cause{{
-		ID: "cache-useless", Title: "A cache never hits",
+		ID: "cache-useless", Title: "A cache hardly ever hits",
 		Doc: "Each request looks up an entry in a cache, misses, fetches it, and fills the cache in vain: the key differs " +
 			"each time, entries are evicted before they are needed again, or each request fills its own copy.",
 		Knows: "The trace shows a call below a function that belongs to a cache by its name (type, package or function: " +
