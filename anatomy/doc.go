@@ -89,6 +89,10 @@
 // back a semaphore's slot. System calls shorter than 20 us between two runs count as
 // running there.
 //
+// A worker that gathers requests until a timer fires is woken by each that comes meanwhile, and
+// none of them needs the next. So each wait also says whether a timer or a request set off the
+// goroutine that ended it.
+//
 // # The critical path
 //
 // Path sums the same pieces over requests: below each chain what its last goroutine did

@@ -124,8 +124,9 @@ var sleepCause = diagnose.Cause{
 		"itself waited for a timer, including a client library's goroutine below a call. They must take at least 20 % of the " +
 		"mean request, or half of the tail's extra time. If a select " +
 		"is ended sometimes by its own timer and sometimes by goroutines that were idle until then, or by one that wakes all " +
-		"waiters, it is a long poll: the request waits for an event as intended, and is not reported. A pause that always " +
-		"ends by its timer may be intended, but is reported, unless an open loop kept its rate with 99 of 100 requests " +
+		"waiters, it is a long poll: the request waits for an event as intended, and is not reported. One that requests wake, or that " +
+		"works for a twentieth of the wait before it wakes them, gathers a batch until its timer fires, which is reported. A pause that " +
+		"always ends by its timer may be intended, but is reported, unless an open loop kept its rate with 99 of 100 requests " +
 		"within 10 ms. If each request calls the service's own server 1.8 times or more and the timer is in that server's work, " +
 		"confidence is low: the server may stand in for another service.",
 	Remedy: "Remove the timer from the request path, or wait for the event itself. If a library waits, shorten its delay: the time " +
