@@ -103,7 +103,8 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, others, "CPUs",
 				"other programs use %s CPUs; the gain assumes that they stop using them", diagnose.Times(others)))
 		}
-		f.Remedy = "Unset GOMAXPROCS (or remove the runtime.GOMAXPROCS call), so that the service uses all available CPUs."
+		f.Remedy = "Unset GOMAXPROCS (or remove the runtime.GOMAXPROCS call), so that the service uses all available CPUs; where " +
+			"there is neither, a CPU set (taskset, cpuset) holds it to fewer."
 	default:
 		return nil, nil
 	}
