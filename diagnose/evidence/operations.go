@@ -315,6 +315,16 @@ func (p *Set) Opener() (at code.Frame, ok bool) {
 	})
 }
 
+// Dialler returns the user's place for which HTTP clients opened most connections; ok is false where none was counted.
+func (p *Set) Dialler() (at code.Frame, ok bool) {
+	return p.Asker(func(o operation.Operation, c operation.Caller) float64 {
+		if o.Kind != operation.Dial {
+			return 0
+		}
+		return c.Share * float64(o.Opened)
+	})
+}
+
 // Asker returns the place in the user's code at which count, summed over the hooks' operations and their callers, is largest; ok is
 // false if it is zero everywhere.
 func (p *Set) Asker(count func(operation.Operation, operation.Caller) float64) (at code.Frame, ok bool) {

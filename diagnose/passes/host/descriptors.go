@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
@@ -83,6 +84,7 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if used < atLimit && failed < leastFailed {
 		f.Confidence, f.GainCeiling = findings.Low, diagnose.MinGain
 	}
+	left(p, &f, open)
 	// In a closed loop the gain is in the connections that cannot be accepted.
 	if connected, ok := p.Mean(series.LoadConnections, ""); ok && !load.Open && connected > 0 && used >= atLimit {
 		if missing := float64(load.Sockets) / connected; missing > f.GainCeiling {
@@ -92,4 +94,34 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// mostOpen is the part of the open descriptors at which what they belong to explains them. Of a connection of the service to itself both
+// ends are its own, and only one is counted.
+const mostOpen = 1. / 3
+
+// left adds the place that leaves connections of HTTP clients open, where they are most of the descriptors: each has a goroutine that
+// reads it.
+func left(p *diagnose.Pass, f *diagnose.Finding, open float64) {
+	snapshots, err := p.Snapshots()
+	if err != nil || len(snapshots) == 0 {
+		return
+	}
+	n := 0.0
+	for _, s := range snapshots[len(snapshots)-1].Stacks {
+		if measured.ClientConn(measured.Entry(s.Stack)) {
+			n += float64(s.Value)
+		}
+	}
+	// A client's connection over HTTP/1 has two goroutines, of which one writes.
+	at, ok := p.Dialler()
+	if n /= 2; !ok || n < mostOpen*open {
+		return
+	}
+	f.Where = diagnose.WhereOf(at)
+	f.Title += fmt.Sprintf(": connections of HTTP clients stay open, most of them opened at %s", diagnose.At(at))
+	f.Remedy = fmt.Sprintf("Make the client called at %s, or its Transport, once and share it: calls leave connections of their own behind. "+
+		"Raising the limit (ulimit -n, LimitNOFILE in the unit) only delays the end.", diagnose.At(at))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, n, diagnose.Count,
+		"at the end %s HTTP clients are open (goroutines)", diagnose.Counted(n, "connection of", "connections of")))
 }

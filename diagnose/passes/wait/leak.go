@@ -15,7 +15,6 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
-	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -233,7 +232,7 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 				"and reuse it.", diagnose.At(at))
 		}
 	}
-	if at, ok := dialler(p); ok && measured.ClientConn(g.entry) && !p.Stacks.User(g.at) {
+	if at, ok := p.Dialler(); ok && measured.ClientConn(g.entry) && !p.Stacks.User(g.at) {
 		f.Where = diagnose.WhereOf(at)
 		f.Title = fmt.Sprintf("Connections of an HTTP client, opened at %s, pile up with their goroutines: %s more in %s",
 			diagnose.At(at), diagnose.Number(float64(g.by)), diagnose.Span(1e9*seconds))
@@ -263,16 +262,6 @@ func ending(stack []code.Frame) string {
 		return "see to it that what it waits for is always signalled, also after an error"
 	}
 	return "pass it a context, and let it return when that is done"
-}
-
-// dialler returns the user's line for which an HTTP client opened most connections; ok is false where none was counted.
-func dialler(p *diagnose.Pass) (at code.Frame, ok bool) {
-	return p.Asker(func(o operation.Operation, c operation.Caller) float64 {
-		if o.Kind != operation.Dial {
-			return 0
-		}
-		return c.Share * float64(o.Opened)
-	})
 }
 
 // leftBy returns the user's line at which requests start the goroutines of a function that outlive them. ok is false where no
