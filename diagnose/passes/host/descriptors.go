@@ -120,8 +120,8 @@ func left(p *diagnose.Pass, f *diagnose.Finding, open float64) {
 	}
 	f.Where = diagnose.WhereOf(at)
 	f.Title += fmt.Sprintf(": connections of HTTP clients stay open, most of them opened at %s", diagnose.At(at))
-	f.Remedy = fmt.Sprintf("Make the client called at %s, or its Transport, once and share it: calls leave connections of their own behind. "+
-		"Raising the limit (ulimit -n, LimitNOFILE in the unit) only delays the end.", diagnose.At(at))
+	f.Remedy = fmt.Sprintf("Make the client called at %s, or its Transport, once and share it: calls leave connections of their own "+
+		"behind. Raising the limit (ulimit -n, LimitNOFILE in the unit) only delays the end.", diagnose.At(at))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, n, diagnose.Count,
 		"at the end %s HTTP clients are open (goroutines)", diagnose.Counted(n, "connection of", "connections of")))
 }
