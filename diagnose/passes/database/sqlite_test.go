@@ -149,6 +149,24 @@ func TestSQLiteReturnsMany(t *testing.T) {
 	}
 }
 
+// TestSQLiteSearchesLess: an index that leaves a sort is too short where a range of the order, or its beginning, is wanted.
+func TestSQLiteSearchesLess(t *testing.T) {
+	for text, create := range map[string]bool{
+		"SELECT * FROM `records` WHERE client = ? AND time >= ? AND time <= ? ORDER BY time ASC": true,
+		"SELECT * FROM records WHERE client = ? ORDER BY time DESC LIMIT ?":                      true,
+		"SELECT * FROM records WHERE client = ? ORDER BY time":                                   false,
+	} {
+		b := New(8, 40*ms).CPU(2, 1.98, 1.8, 0.1, -1).Wait(breakdown.StateRunning, 36*ms, 3).Sample(9*time.Second, sqliteStack(listAt)...)
+		b.Asks(operation.Query, text, int64(b.Requests()), 30*ms, 2, Caller(1, 30*ms, sqliteStack(listAt)...)).Within(30*ms, 0, 1).
+			SQLite("wal").Plan([]string{"SEARCH records USING INDEX by_client (client=?)", "USE TEMP B-TREE FOR ORDER BY"})
+		const want = "CREATE INDEX records_client_time ON records (client, time): at present SQLite searches by_client by (client=?) alone"
+		found := Expect(t, slow.Query, b, "db-slow-query at store.go:40")
+		if len(found) == 1 && strings.HasPrefix(found[0].Remedy, want) != create {
+			t.Errorf("%s: %s", text, found[0].Remedy)
+		}
+	}
+}
+
 // TestSQLiteReadsMore: what a function then asks for the rows, in batches, goes with them; a statement for each row does not.
 func TestSQLiteReadsMore(t *testing.T) {
 	const tagsAt = "shop/store.(*Store).List@store.go:48"

@@ -219,12 +219,13 @@ func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, others
 			which = "One statement and the others that read the same rows take"
 		}
 		f.Title = fmt.Sprintf("%s %s of request time%s: %s", which, diagnose.Percent(f.Share), place, statement.Brief(lead.Text))
-		explain := "EXPLAIN QUERY PLAN"
-		if !demand.InProcess(p) {
-			explain = "the plan (EXPLAIN)"
+		less := "read fewer rows, keep sums and counts in their own table, or cache the result."
+		switch {
+		case !demand.InProcess(p):
+			f.Remedy = "Look at the plan (EXPLAIN) of the statement; " + mayLack(lead) + less
+		default:
+			f.Remedy = cmp.Or(longer(lead), "Look at EXPLAIN QUERY PLAN of the statement; ") + less
 		}
-		f.Remedy = "Look at " + explain + " of the statement; " + mayLack(p, lead) + "read fewer rows, keep sums and counts " +
-			"in their own table, or cache the result."
 	}
 	if statement.Shuffles(lead.Text) {
 		f.Remedy = shuffled

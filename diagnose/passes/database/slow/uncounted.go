@@ -67,9 +67,9 @@ func sameRows(p *diagnose.Pass, lead evidence.Asked, part float64) (evidence.Ask
 }
 
 // mayLack begins a remedy with the index that a statement of an unknown plan would have, if its text says which.
-func mayLack(p *diagnose.Pass, lead evidence.Asked) string {
+func mayLack(lead evidence.Asked) string {
 	table, columns, ok := statement.Keys(lead.Text)
-	if !ok || demand.InProcess(p) { // SQLite's plan is read
+	if !ok {
 		return ""
 	}
 	return fmt.Sprintf("if no index of %s begins with (%s), create one; otherwise ", table, strings.Join(columns, ", "))
