@@ -101,6 +101,7 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 			return
 		}
 		at.depth++
+		keys, limit, inOrder := ordered(n, at)
 		joined := at.join
 		at.join = nil
 		switch n.Type {
@@ -123,6 +124,9 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 			below := at
 			if n.Type == "Nested Loop" && i > 0 && n.Plans[i].Type != "Materialize" { // which keeps the rows
 				below.loops *= max(1, n.Plans[0].Rows)
+			}
+			if inOrder && i == 0 {
+				below.sort, below.limited, below.limit = keys, true, limit
 			}
 			if passes(n.Type) {
 				below.join = joined
