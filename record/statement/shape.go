@@ -17,6 +17,17 @@ func Shuffles(text string) bool {
 	return ok && slices.ContainsFunc(shuffles, func(f string) bool { return strings.HasPrefix(order, f) })
 }
 
+// Ranks reports whether a statement numbers the rows of groups by a window function, as those do that keep the newest of each. All rows
+// are numbered before a condition on the number is asked.
+func Ranks(text string) bool {
+	normal := Normal(text)
+	return strings.Contains(normal, "row_number() over (partition by ") || strings.Contains(normal, "rank() over (partition by ")
+}
+
+// Takes reports whether a statement has a value in it, as a parameter or a constant. The same rows answer every run of one that has none,
+// until they change.
+func Takes(text string) bool { return strings.ContainsAny(Normal(text), "?$") }
+
 // Skips reports whether a statement skips rows by OFFSET and a number. They are read and discarded.
 func Skips(text string) bool { return strings.Contains(Normal(text), " offset ?") }
 

@@ -88,6 +88,33 @@ func TestLists(t *testing.T) {
 	}
 }
 
+func TestRanks(t *testing.T) {
+	for text, want := range map[string]bool{
+		"WITH s AS (SELECT stat, ROW_NUMBER() OVER (PARTITION BY stat ORDER BY at DESC) AS n FROM stats) SELECT * FROM s WHERE n = 1": true,
+		"SELECT id, rank() OVER (PARTITION BY team ORDER BY score) FROM players":                                                      true,
+		"SELECT id, sum(score) OVER (PARTITION BY team) FROM players":                                                                 false,
+		"SELECT * FROM row_number": false,
+	} {
+		if got := Ranks(text); got != want {
+			t.Errorf("%q ranks: %v", text, got)
+		}
+	}
+}
+
+func TestTakes(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT * FROM `casbin_rule`":           false,
+		"SELECT name FROM tags ORDER BY name":   false,
+		"SELECT * FROM orders WHERE id = $1":    true,
+		"SELECT * FROM orders WHERE kind = 'x'": true,
+		"SELECT name FROM tags LIMIT 10":        true,
+	} {
+		if got := Takes(text); got != want {
+			t.Errorf("%q takes a value: %v", text, got)
+		}
+	}
+}
+
 func TestShuffles(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SELECT * FROM songs WHERE genre = ? ORDER BY random() asc LIMIT ?": true,

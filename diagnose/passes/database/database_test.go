@@ -192,6 +192,11 @@ func TestNPlusOne(t *testing.T) {
 		t.Errorf("the repeated statement is not named: %+v", found[0].Where)
 	}
 	found = Expect(t, database.NPlusOne, idle().Statement(orders, n, 60*us, 10, 6, "").
+		Statement("SELECT * FROM items", 10*n, 30*us, 1, 4, ""), "db-n-plus-one")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, "Run it once per request") {
+		t.Errorf("each run returns the same rows: %s", found[0].Remedy)
+	}
+	found = Expect(t, database.NPlusOne, idle().Statement(orders, n, 60*us, 10, 6, "").
 		Statement("SELECT * FROM items WHERE id IN ($1, $2)", 10*n, 30*us, 1, 4, ""), "db-n-plus-one")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "it already takes a list of keys") {
 		t.Errorf("advises the list that the statement has: %s", found[0].Remedy)

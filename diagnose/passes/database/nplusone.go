@@ -220,7 +220,11 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 
 // joined is the remedy of a statement that reads again and again.
 func joined(p *diagnose.Pass, text string) string {
-	if statement.Lists(text) {
+	switch {
+	case !statement.Takes(text):
+		return "Run it once per request, or keep the result for longer: it takes no value, so each run returns the same rows: " +
+			statement.Brief(text)
+	case statement.Lists(text):
 		return "Collect the keys of all its calls and run the statement once (it already takes a list of keys): " +
 			statement.Brief(text)
 	}

@@ -127,6 +127,20 @@ func TestSQLiteIndexInWords(t *testing.T) {
 	}
 }
 
+// TestSQLiteRanks: no index answers a condition on the number that a window function gives each row.
+func TestSQLiteRanks(t *testing.T) {
+	const text = "WITH s AS (SELECT v, ROW_NUMBER() OVER (PARTITION BY stat ORDER BY at DESC) AS n FROM stats WHERE at <= ?) " +
+		"SELECT v FROM s WHERE n = ?"
+	b := onePool()
+	b.Asks(operation.Query, text, int64(b.Requests()), 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).Within(3800*us, 0, 1).
+		SQLite("wal").Plan([]string{"CO-ROUTINE s", "SCAN stats USING INDEX stats_at", "SCAN s"},
+		operation.SQLiteScan{Table: "stats", Rows: 30000})
+	found := Expect(t, slow.Query, b, "db-slow-query at store.go:40")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "columns of PARTITION BY and then ORDER BY") {
+		t.Error(found[0].Remedy)
+	}
+}
+
 // TestSQLiteReturnsMany: what a mapper makes of a thousand rows goes with them, and its allocation follows from them. A statement that
 // returns a page's rows promises only what the database takes.
 func TestSQLiteReturnsMany(t *testing.T) {

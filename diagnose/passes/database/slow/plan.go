@@ -140,6 +140,10 @@ func (c cost) title(share float64, of string, s database.Statement) string {
 		statement.Brief(s.Text))
 }
 
+// ranked is the remedy for a statement that numbers all rows to keep some of each group.
+const ranked = "It numbers all rows of each group to keep a few. Look those up instead, group by group (ORDER BY ... LIMIT 1 for each, " +
+	"or the row of MAX), with an index on the columns of PARTITION BY and then ORDER BY; or keep the current row of each group in a table."
+
 // shuffled is the remedy for a statement that sorts by a random value. Its cost is reading and
 // sorting whole rows of which it returns few: keys alone are smaller, and the existing index finds
 // a key drawn at random.
@@ -237,6 +241,8 @@ func (c cost) less(text string) string {
 			reads = "only the rows it returns"
 		}
 		return strings.TrimSpace(c.advice.Create + "; then the scan reads " + reads + ". " + strings.Join(c.advice.Why, " "))
+	case statement.Ranks(text):
+		return ranked
 	case c.wasteful && c.planned && len(c.advice.Why) > 0:
 		return c.advice.String()
 	case len(c.references) > 0:

@@ -227,8 +227,11 @@ func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, others
 			f.Remedy = cmp.Or(longer(lead), "Look at EXPLAIN QUERY PLAN of the statement; ") + less
 		}
 	}
-	if statement.Shuffles(lead.Text) {
+	switch {
+	case statement.Shuffles(lead.Text):
 		f.Remedy = shuffled
+	case statement.Ranks(lead.Text) && !strings.HasPrefix(f.Remedy, "CREATE INDEX "):
+		f.Remedy = ranked
 	}
 }
 
