@@ -59,17 +59,18 @@ func (p *Pass) ledger() *findings.Ledger {
 	return l
 }
 
-// leastCutOff is by what part of itself the load's mean request must be longer than that of the traces for both to be named.
-const leastCutOff = 0.2
+// mostApart is the part of itself by which the load's mean request may differ from that of the traces for them to be told as one.
+const mostApart = 0.05
 
-// length is the mean request's time that the ledger divides: that of the requests that are complete in a trace. Where traces cut
-// off the long ones, it is shorter than the load's figure, which is then named too.
+// length is the mean request's time as the load has it, and that which the ledger divides, of the requests that are complete in a trace,
+// where they differ: traces cut long requests off and are taken for a part of the run, and the load's figure has the network and the
+// generator's own delay in it.
 func (p *Pass) length() string {
 	traced, all := p.Waits().MeanNS(), p.Load().Service
-	if p.Anatomy == nil || p.Anatomy.Cut == 0 || !(all-traced >= leastCutOff*all) {
+	switch {
+	case p.Anatomy == nil || !(all > 0) || math.Abs(all-traced) <= mostApart*all:
 		return Span(traced)
-	}
-	if p.Anatomy.Requests == 0 {
+	case p.Anatomy.Requests == 0:
 		return fmt.Sprintf("%s. No trace caught a complete one; the incomplete ones average %s", Span(all), Span(traced))
 	}
 	return fmt.Sprintf("%s; the %s %s", Span(all), Counted(float64(p.Anatomy.Requests), "complete request in the traces takes",
