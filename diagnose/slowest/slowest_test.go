@@ -195,6 +195,24 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// TestOneWaitInPieces: a wait is divided by what those who ended it did meanwhile, and is one wait all the same.
+func TestOneWaitInPieces(t *testing.T) {
+	line := breakdown.Timeline{Span: timebase.Span{From: at, To: at + 42*ms}}
+	for i := range 42 {
+		holds := []breakdown.State{breakdown.StateSyscall, breakdown.StateRunning}[i%2]
+		s := breakdown.Segment{State: breakdown.StateLock, Site: "lock", From: at + time.Duration(i)*ms, NS: int64(ms),
+			Behind: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", State: holds}}}
+		if i == 20 { // between two waits
+			s = breakdown.Segment{State: breakdown.StateRunning, From: s.From, NS: s.NS}
+		}
+		line.Segments = append(line.Segments, s)
+	}
+	steps := Describe(bundle(t), &breakdown.Anatomy{Slowest: []breakdown.Timeline{line}}, 1)[0].Steps
+	if len(steps) == 0 || steps[0].State != breakdown.StateLock || steps[0].Times != 2 || steps[0].Took != 41*ms {
+		t.Errorf("two waits are %+v", steps)
+	}
+}
+
 func TestNothingToDescribe(t *testing.T) {
 	rec := bundle(t)
 	if requests := Describe(rec, nil, 5); requests != nil {

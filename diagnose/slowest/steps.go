@@ -64,6 +64,11 @@ func joined(line breakdown.Timeline) []stretch {
 	return list
 }
 
+// goesOn reports whether a stretch is the next piece of the same wait, which is divided by what those who ended it did meanwhile.
+func (s stretch) goesOn(next stretch) bool {
+	return s.State == next.State && s.Site == next.Site && s.at+time.Duration(s.NS) == next.at
+}
+
 func sameLink(a, b breakdown.Link) bool {
 	return a.Goroutine == b.Goroutine && a.State == b.State && a.Site == b.Site && a.Request == b.Request
 }
@@ -74,7 +79,7 @@ func (t *describer) rest(between []stretch, whole time.Duration) []Step {
 	kinds := map[partKey]int{}
 	var steps []Step
 	var total time.Duration
-	for _, s := range between {
+	for n, s := range between {
 		total += time.Duration(s.NS)
 		key := partKey{s.State, s.Site}
 		i, ok := kinds[key]
@@ -83,7 +88,9 @@ func (t *describer) rest(between []stretch, whole time.Duration) []Step {
 			steps = append(steps, t.step(stretch{breakdown.Segment{State: s.State, Site: s.Site, Behind: s.Behind}, s.at}, 0, whole))
 		}
 		steps[i].Took += time.Duration(s.NS)
-		steps[i].Times++
+		if n == 0 || !between[n-1].goesOn(s) {
+			steps[i].Times++
+		}
 	}
 	for i := range steps {
 		steps[i].Share = float64(steps[i].Took) / float64(whole)
