@@ -8,7 +8,7 @@ package callstack
 var serverRules = []rule{
 	{"net/http", "(*conn).serve (*http2serverConn).runHandler (*http2serverConn).serve serverHandler", Server},
 	{"golang.org/x/net/http2", "(*serverConn).runHandler (*serverConn).serve", Server},
-	{"net/http/internal/http2", "(*serverConn).runHandler (*serverConn).serve", Server}, // net/http's own, since Go 1.27
+	{"net/http/internal/http2", "(*serverConn).runHandler (*serverConn).serve", Server}, // net/http's HTTP/2 since Go 1.27
 	{"google.golang.org/grpc", "(*Server).handleStream (*Server).serveStreams (*Server).processUnaryRPC", Server},
 	{"github.com/valyala/fasthttp", "(*Server).serveConn (*workerPool).workerFunc", Server},
 	{"github.com/cloudwego/hertz/pkg/route", "(*Engine).ServeHTTP", Server},

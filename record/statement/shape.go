@@ -24,9 +24,9 @@ func Ranks(text string) bool {
 	return strings.Contains(normal, "row_number() over (partition by ") || strings.Contains(normal, "rank() over (partition by ")
 }
 
-// Takes reports whether a statement has a value in it, as a parameter or a constant. The same rows answer every run of one that has none,
+// TakesValues reports whether a statement has a value in it, as a parameter or a constant. The same rows answer every run of one that has none,
 // until they change.
-func Takes(text string) bool { return strings.ContainsAny(Normal(text), "?$") }
+func TakesValues(text string) bool { return strings.ContainsAny(Normal(text), "?$") }
 
 // Skips reports whether a statement skips rows by OFFSET and a number. They are read and discarded.
 func Skips(text string) bool { return strings.Contains(Normal(text), " offset ?") }

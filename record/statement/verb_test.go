@@ -101,7 +101,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-func TestTakes(t *testing.T) {
+func TestTakesValues(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SELECT * FROM `casbin_rule`":           false,
 		"SELECT name FROM tags ORDER BY name":   false,
@@ -109,7 +109,7 @@ func TestTakes(t *testing.T) {
 		"SELECT * FROM orders WHERE kind = 'x'": true,
 		"SELECT name FROM tags LIMIT 10":        true,
 	} {
-		if got := Takes(text); got != want {
+		if got := TakesValues(text); got != want {
 			t.Errorf("%q takes a value: %v", text, got)
 		}
 	}

@@ -221,7 +221,7 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 // joined is the remedy of a statement that reads again and again.
 func joined(p *diagnose.Pass, text string) string {
 	switch {
-	case !statement.Takes(text):
+	case !statement.TakesValues(text):
 		return "Run it once per request, or keep the result for longer: it takes no value, so each run returns the same rows: " +
 			statement.Brief(text)
 	case statement.Lists(text):

@@ -141,7 +141,7 @@ func (s size) evidence() findings.Evidence {
 // nearlyAll is the part of a wait at one place from which a title names no other.
 const nearlyAll = 0.9
 
-// placed says where requests wait, for the end of a title that tells how long they wait at all of the sites, longest first.
+// placed ends a title that states the time at all sites with where most of it is. The longest site comes first.
 func placed(sites []waits.Site) string {
 	at, there, all := sites[0].Place, 0.0, 0.0
 	for _, s := range sites {

@@ -47,7 +47,7 @@ func TestConnections(t *testing.T) {
 	if found := Expect(t, host.Connections, New(4, 4*ms).Streams(4).CPU(2, 0.4, 0.2, 0.1, -1).
 		Wait(breakdown.StateRunning, ms, 1), "generator-limited"); len(found) == 1 &&
 		!strings.HasPrefix(found[0].Title, "4 streams at ") {
-		t.Errorf("one connection is told as %q", found[0].Title)
+		t.Errorf("one connection of four streams reads %q", found[0].Title)
 	}
 	Expect(t, host.Connections, few().CPU(2, 1.6, 1, 0.3, -1))
 	Expect(t, host.Connections, few().Rate(200))

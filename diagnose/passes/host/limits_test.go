@@ -61,7 +61,7 @@ func TestPorts(t *testing.T) {
 	}
 	found = Expect(t, host.Ports, short(0), "port-exhaustion")
 	if len(found) == 1 && strings.Contains(found[0].Title+found[0].Evidence[0].Text, "one address") {
-		t.Errorf("the namespace's connections are told as those of one address: %q, %q", found[0].Title, found[0].Evidence[0].Text)
+		t.Errorf("the namespace's connections read as one address's: %q, %q", found[0].Title, found[0].Evidence[0].Text)
 	}
 	Expect(t, host.Ports, short(900)) // the peer refuses
 	ExpectUnjudged(t, host.Ports, late(), "port-exhaustion")
