@@ -24,8 +24,8 @@ func Ranks(text string) bool {
 	return strings.Contains(normal, "row_number() over (partition by ") || strings.Contains(normal, "rank() over (partition by ")
 }
 
-// TakesValues reports whether a statement has a value in it, as a parameter or a constant. The same rows answer every run of one that has none,
-// until they change.
+// TakesValues reports whether a statement has a value in it, as a parameter or a constant. The same rows answer every run of one that
+// has none, until they change.
 func TakesValues(text string) bool { return strings.ContainsAny(Normal(text), "?$") }
 
 // Skips reports whether a statement skips rows by OFFSET and a number. They are read and discarded.
