@@ -286,7 +286,7 @@ func TestResumeInTheConfirmation(t *testing.T) {
 	s.change = func(map[string]string, *verify.Block) error {
 		switch s.n {
 		case 16:
-			first.MaxTime = time.Nanosecond // the search's time is over
+			first.begun = first.begun.Add(-first.MaxTime) // the search's time is over; the confirmation has its reserve
 		case 20:
 			cancel()
 		}
