@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,5 +128,15 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 		if _, err := parse(args, &bytes.Buffer{}); err == nil {
 			t.Errorf("%v was accepted", args)
 		}
+	}
+}
+
+// TestCostsArePaired: a round that only one of the two has says nothing of their difference.
+func TestCostsArePaired(t *testing.T) {
+	alone := entrant{Outings: []outing{{Round: 0, PerCPU: 100}, {Round: 1, PerCPU: 200}, {Round: 3, PerCPU: 50}}}
+	observing := entrant{Outings: []outing{{Round: 1, PerCPU: 100}, {Round: 2, PerCPU: 1}, {Round: 3, PerCPU: 50}}}
+	got := pairedCosts(alone, observing)
+	if want := []float64{math.Ln2, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

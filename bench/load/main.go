@@ -88,6 +88,7 @@ var sections = []struct {
 	measure func(*bench, context.Context) (*section, error)
 }{
 	{"http1", (*bench).plaintext},
+	{"observing", (*bench).observingCost},
 	{"tls", (*bench).encrypted},
 	{"h2", (*bench).multiplexed},
 	{"grpc", (*bench).remoteCalls},
