@@ -4,7 +4,8 @@ import "github.com/redline-go/redline/diagnose"
 
 // allocators are causes whose garbage makes the collector run: if one of them is
 // found and promises as much, collection is its consequence.
-var allocators = []string{"alloc-hot", "cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-format", "cpu-compress"}
+var allocators = []string{"alloc-hot", "cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-template-parse", "cpu-format", "cpu-reflect",
+	"cpu-compress"}
 
 var gcForced = diagnose.Cause{
 	ID: "gc-forced", Title: "The program forces garbage collections",
