@@ -41,9 +41,9 @@ func (b *bench) observingCost(ctx context.Context) (*section, error) {
 	}
 	s := &section{
 		Title: "What observing costs the generator",
-		About: fmt.Sprintf("%d pairs of runs of %v, HTTP/1.1 with 64 connections, in random order within a pair. CPU of the generator's whole "+
-			"process for each request, its start and the bundle included; the estimate is Hodges and Lehmann's, of the logarithms, with the "+
-			"95 %% interval of the signed ranks.", paired.rounds, paired.length),
+		About: fmt.Sprintf("%d pairs of runs of %v, HTTP/1.1 with 64 connections, in random order within a pair. CPU of the generator's "+
+			"whole process for each request, its start and the bundle included; the estimate is Hodges and Lehmann's, of the logarithms, "+
+			"with the 95 %% interval of the signed ranks.", paired.rounds, paired.length),
 		Columns: []string{"pairs", "CPU per request, alone", "observing", "observing is x times", "95 % interval"},
 		Raw:     json.RawMessage("{}"),
 	}

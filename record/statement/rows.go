@@ -37,33 +37,67 @@ var (
 func unquoted(normal string) string { return quoted.ReplaceAllString(normal, "$1") }
 
 // Keys returns the table that a statement reads and the columns that an index for it would have: those that its condition compares with one
-// value, in that order, and then those by which it sorts. ok is false where that does not follow from the text: it reads several tables,
-// or not all of its conditions apply.
+// value, in that order, and then those by which it sorts. If it compares none, an index by its order lets it stop after its limit. ok is
+// false where that does not follow from the text: it reads several tables, or not all of its conditions apply.
 func Keys(text string) (table string, columns []string, ok bool) {
-	rows := unquoted(Rows(text))
-	table, condition, _ := strings.Cut(rows, " where ")
-	table, _, _ = strings.Cut(table, " as ")
-	if table == "" || strings.ContainsAny(table, " ,(") || strings.Contains(condition, " or ") {
+	normal := unquoted(Normal(text))
+	_, rows, ok := strings.Cut(normal, " from ")
+	if !ok || Verb(normal) != "SELECT" || strings.Contains(normal, "(select") {
 		return "", nil, false
 	}
-	for part := range strings.SplitSeq(condition, " and ") {
-		if m := compared.FindStringSubmatch(part); m != nil {
+	for _, end := range ends {
+		rows, _, _ = strings.Cut(rows, end)
+	}
+	table, condition, _ := strings.Cut(rows, " where ")
+	table, _, _ = strings.Cut(table, " as ")
+	if table == "" || strings.ContainsAny(table, " ,(") {
+		return "", nil, false
+	}
+	parts, all := conjuncts(condition)
+	for _, part := range parts {
+		if m := compared.FindStringSubmatch(part); m != nil && all {
 			columns = append(columns, m[1])
 		}
 	}
-	if len(columns) == 0 {
+	limited := strings.Contains(normal, " limit ") && !strings.Contains(normal, " group by ")
+	if len(columns) == 0 && !limited {
 		return "", nil, false
 	}
-	_, order, _ := strings.Cut(unquoted(Normal(text)), " order by ")
+	columns = append(columns, orderOf(normal)...)
+	return table, columns, len(columns) > 0
+}
+
+// conjuncts splits a condition at its ANDs, outside of parentheses; all is false if they do not all apply, because an OR joins them.
+func conjuncts(condition string) (parts []string, all bool) {
+	depth, from := 0, 0
+	for i := range len(condition) {
+		switch rest := condition[i:]; {
+		case rest[0] == '(':
+			depth++
+		case rest[0] == ')':
+			depth--
+		case depth == 0 && strings.HasPrefix(rest, " or "):
+			return nil, false
+		case depth == 0 && strings.HasPrefix(rest, " and "):
+			parts, from = append(parts, condition[from:i]), i+len(" and ")
+		}
+	}
+	return append(parts, condition[from:]), depth == 0
+}
+
+// orderOf returns the columns that a statement sorts by first, in one direction: an index runs in one.
+func orderOf(normal string) (columns []string) {
+	_, order, _ := strings.Cut(normal, " order by ")
 	for _, end := range ends {
 		order, _, _ = strings.Cut(order, end)
 	}
+	down := false
 	for part := range strings.SplitSeq(order, ", ") {
-		m := sorted.FindStringSubmatch(part)
-		if m == nil {
+		m, descends := sorted.FindStringSubmatch(part), strings.HasSuffix(part, " desc")
+		if m == nil || len(columns) > 0 && descends != down {
 			break
 		}
-		columns = append(columns, m[1])
+		columns, down = append(columns, m[1]), descends
 	}
-	return table, columns, true
+	return columns
 }

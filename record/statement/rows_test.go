@@ -27,15 +27,21 @@ func TestRows(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	for text, want := range map[string]string{
-		"SELECT id FROM posts WHERE blog = $1 AND pinned IS NULL AND created <= NOW() ORDER BY created DESC LIMIT 10": "posts blog pinned created",
-		`SELECT * FROM "posts" WHERE "posts"."blog" = 7 ORDER BY "posts"."created" desc, id`:                          "posts blog created id",
-		"SELECT count(*) FROM `posts` WHERE `blog` = ?":                                                               "posts blog",
-		"SELECT * FROM posts AS p WHERE p.blog = ? ORDER BY lower(title)":                                             "posts blog",
-		"SELECT * FROM posts WHERE blog = ? OR owner = ?":                                                             "",
-		"SELECT * FROM posts, blogs WHERE blog = ?":                                                                   "",
-		"SELECT * FROM posts JOIN blogs ON blogs.id = blog WHERE owner = ?":                                           "",
-		"SELECT * FROM posts WHERE created > ?":                                                                       "",
-		"SELECT * FROM posts":                                                                                         "",
+		"SELECT id FROM posts WHERE blog = $1 AND pinned IS NULL AND created <= NOW() ORDER BY created LIMIT 10":     "posts blog pinned created",
+		`SELECT * FROM "posts" WHERE "posts"."blog" = 7 ORDER BY "posts"."created" desc, id desc`:                    "posts blog created id",
+		"SELECT count(*) FROM `posts` WHERE `blog` = ?":                                                              "posts blog",
+		"SELECT * FROM posts AS p WHERE p.blog = ? ORDER BY lower(title)":                                            "posts blog",
+		"SELECT * FROM a WHERE s IN (?) AND (`at` < ? OR (`at` = ? AND id < ?)) ORDER BY `at` DESC, id DESC LIMIT 9": "a at id",
+		"SELECT * FROM posts WHERE blog = ? AND (a = ? OR b = ? AND c = ? AND d = ?)":                                "posts blog",
+		"SELECT * FROM posts WHERE blog = ? OR owner = ? ORDER BY created DESC, id LIMIT 5":                          "posts created",
+		"SELECT * FROM posts ORDER BY created LIMIT 5":                                                               "posts created",
+		"SELECT owner FROM posts GROUP BY owner ORDER BY owner LIMIT 5":                                              "",
+		"SELECT * FROM posts WHERE created > ? ORDER BY created":                                                     "",
+		"SELECT * FROM posts WHERE blog = ? OR owner = ?":                                                            "",
+		"SELECT * FROM posts, blogs WHERE blog = ?":                                                                  "",
+		"SELECT * FROM posts JOIN blogs ON blogs.id = blog WHERE owner = ?":                                          "",
+		"SELECT * FROM posts WHERE created > ?":                                                                      "",
+		"SELECT * FROM posts":                                                                                        "",
 	} {
 		table, columns, ok := Keys(text)
 		if got := strings.Join(append([]string{table}, columns...), " "); got != want || ok != (want != "") {
