@@ -53,6 +53,9 @@ func shortFunction(name string) string {
 		}
 	}
 	if i := strings.LastIndexByte(name, '/'); i >= 0 && !strings.ContainsAny(name[:i], "([{ ") {
+		if _, rest, ok := strings.Cut(name[i+1:], "."); ok {
+			return callstack.Library(name) + "." + rest // not "v4."
+		}
 		return name[i+1:]
 	}
 	return name

@@ -14,6 +14,7 @@ func TestShortNames(t *testing.T) {
 		{shortFunction("github.com/a/b/store.(*Store[int]).Get"), "store.(*Store[int]).Get"},
 		{shortFunction("f[github.com/a/b.T]"), "f[github.com/a/b.T]"},
 		{shortFunction("main.main"), "main.main"},
+		{shortFunction("github.com/a/health-go/v4.(*Health).Measure"), "health-go.(*Health).Measure"},
 		{shortFunction("github.com/a/web.(*App).routes.(*App).models.func1"), "web.(*App).models.func1"},
 		{shortFunction("github.com/a/main.unique[go.shape.struct { github.com/a/b.list int }].func1"), "main.unique[...].func1"},
 		{shortFunction("x[go.shape.int"), "x[go.shape.int"},

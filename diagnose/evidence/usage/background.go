@@ -119,10 +119,13 @@ func (p *Service) requested() map[string]bool {
 	return found
 }
 
-// servants returns the entries of the goroutines that requests wait for. Waits for
+// servants returns the entries of the goroutines that requests wait for, or start and outlive. Waits for
 // locks do not count: the holder of a lock works for itself.
 func (p *Service) servants() map[string]bool {
 	found := map[string]bool{}
+	for _, h := range p.Anatomy.Helpers {
+		found[h.Entry] = true
+	}
 	for _, part := range p.Anatomy.All {
 		if part.State == breakdown.StateLock {
 			continue

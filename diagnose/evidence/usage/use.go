@@ -207,7 +207,8 @@ func (u *Table) Background() (share float64, most code.Frame) {
 
 // Apart reports whether a sample is of the user's code on a goroutine that serves no request; see Background.
 func (u *Table) Apart(s Booked) bool {
-	return !s.Cut && !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0 && !u.servants[u.began(s.Stack)]
+	return !s.Cut && !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0 &&
+		!u.servants[u.began(s.Stack)] && !u.servants[measured.Entry(s.Stack)]
 }
 
 // Began returns the part of CPU of the goroutines that began in a function, and

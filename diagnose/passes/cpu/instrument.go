@@ -2,11 +2,15 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // leastInstrument is the least share of the service's CPU at which instrumentation
@@ -20,10 +24,10 @@ const leastInstrument = 0.10
 // whose outermost library is the instrumentation, with no user code between it and
 // the leaf, are its own; otherwise every handler would be attributed to the
 // middleware that wraps it.
-var Instrument = domain{
+var Instrument = also(domain{
 	name: "instrumentation", roles: callstack.Instrument, least: leastInstrument, worth: from(wasteWorth),
-	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, at 10 % or more of the " +
-		"service's CPU.",
+	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, or in the sampling of " +
+		"allocations, at 10 % or more of the service's CPU.",
 	title: func(h usage.Hot) string {
 		if h.Callee != "" {
 			return "Recording metrics and traces (" + h.Callee + ")"
@@ -34,11 +38,13 @@ var Instrument = domain{
 		ID: "instrumentation-cost", Title: "Metrics and tracing use too much CPU",
 		Doc: "A large part of the CPU goes into counting, timing and tracing requests: middleware around each handler, " +
 			"series looked up by their labels for each observation, spans for trivial steps.",
-		Knows: "CPU samples whose outermost library inside the handler is one for metrics or tracing (Prometheus, " +
+		Knows: "- CPU samples whose outermost library inside the handler is one for metrics or tracing (Prometheus, " +
 			"OpenTelemetry, Datadog, statsd and the like), its own work but not that of the handler it wraps, including " +
 			"exporting goroutines and garbage collection of what it allocates; at least 10 % of the service's CPU. Gathering " +
 			"metrics for a scrape is not counted; if it stops the world, that is stops-the-world. The service's own counters " +
-			"are its own functions: cpu-hot-function, cpu-map or atomic-contention.",
+			"are its own functions: cpu-hot-function, cpu-map or atomic-contention.\n" +
+			"- CPU samples in runtime.profilealloc, at 10 % or more: the service samples its allocations more often than the runtime " +
+			"does by itself (runtime.MemProfileRate, or a package that begins a memory profile).",
 		Remedy: "Look each series up once and reuse it, wrap each handler once, sample traces, use fewer labels.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "requests.WithLabelValues(r.Method, route, \"200\").Inc() // hashes three texts, for each request",
@@ -60,4 +66,45 @@ var Instrument = domain{
 		return fmt.Sprintf("At %s, record less per request: one middleware instead of several, sampled traces, fewer labels, "+
 			"and metric children that are reused instead of looked up.", diagnose.At(h.Place))
 	},
-}.analyzer()
+}.analyzer(), heapSampling)
+
+// also adds a rule to an analyzer.
+func also(a diagnose.Analyzer, rule func(*diagnose.Pass) ([]diagnose.Finding, error)) diagnose.Analyzer {
+	first := a.Run
+	a.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {
+		found, err := first(p)
+		if err != nil {
+			return nil, err
+		}
+		more, err := rule(p)
+		return append(found, more...), err
+	}
+	return a
+}
+
+// heapSampling finds services that sample their allocations much more often than the runtime does by itself, once per 512 KiB: a
+// stack is unwound for each sample, under a lock. gocast begins a memory profile in main, at a sample per 4 KiB, which took a
+// quarter of its CPU.
+func heapSampling(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	use, err := p.Use()
+	if err != nil {
+		return nil, err
+	}
+	function := "runtime.profilealloc"
+	share := use.Part(func(s usage.Booked) bool {
+		return slices.ContainsFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
+	})
+	if share < leastInstrument {
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: "instrumentation-cost", Share: share, ShareOf: diagnose.OfCPU, Confidence: findings.High,
+		Title: fmt.Sprintf("Sampling allocations for the heap profile takes %s of the service's CPU", diagnose.Percent(share)),
+		Evidence: append([]findings.Evidence{diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s of %s in %s",
+			diagnose.Percent(share), samples(use), function)}, saturation(p)...),
+		Remedy: "Leave runtime.MemProfileRate at its default of 524288: the service, or a package that it starts a memory profile with, " +
+			"sets it lower. Begin such a profile only while somebody wants one.",
+	}
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: share}))
+	return []diagnose.Finding{f}, nil
+}

@@ -31,6 +31,14 @@ func TestTemplateParsedPerRequest(t *testing.T) {
 		t.Errorf("a template is no formatting that strconv replaces: %s", found[0].Remedy)
 	}
 	Expect(t, cpu.TemplateParse, Healthy().Sample(4*s, execute...))
+	loop := "text/template.(*state).walkRange"
+	for loops, pairs := range map[int]bool{1: false, 2: true} { // a range within a range runs for each pair
+		nested := slices.Concat([]string{"text/template.(*state).evalField"}, slices.Repeat([]string{loop}, loops), execute[1:])
+		found = Expect(t, cpu.Format, Healthy().Sample(4*s, nested...), "cpu-format at render.go:60")
+		if len(found) == 1 && strings.Contains(found[0].Remedy, "runs for each pair") != pairs {
+			t.Errorf("%d loops: %s", loops, found[0].Remedy)
+		}
+	}
 	// A page that is parsed again is escaped again, by its first execution.
 	escape := append([]string{"html/template.(*escaper).escapeAction", "html/template.escapeTemplate",
 		"html/template.(*Template).lookupAndEscape", "html/template.(*Template).Execute"}, execute[2])

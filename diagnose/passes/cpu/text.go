@@ -169,7 +169,7 @@ var TemplateParse = domain{
 // change them.
 var Format = domain{
 	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
-	worth: from(purposeful), instead: formatLess, needless: needless,
+	worth: from(purposeful), instead: textLess, needless: needless,
 	doc: "Counts CPU samples inside fmt, strconv, templates and string building, at 15 % or more of the service's CPU.",
 	title: func(h usage.Hot) string {
 		switch {
@@ -181,6 +181,8 @@ var Format = domain{
 			return "Splitting text (" + h.Callee + ")"
 		case strings.HasPrefix(h.Callee, "strings.") && !callsAny(h, "strings.(*Builder)", "strings.Join", "strings.Repeat"):
 			return "Changing text (" + h.Callee + ")"
+		case strings.HasPrefix(h.Callee, executes):
+			return "Executing a template"
 		}
 		return "Formatting text"
 	},
@@ -203,7 +205,7 @@ var Format = domain{
 	remedy: func(h usage.Hot) string {
 		// strconv cannot replace the execution of a template, although zoekt's
 		// result page was once advised to do so.
-		if strings.HasPrefix(h.Callee, "template.(*Template).Execute") {
+		if strings.HasPrefix(h.Callee, executes) {
 			return fmt.Sprintf("At %s, execute less of the template per request: cache parts that many responses share as "+
 				"rendered text, and pass finished values instead of methods and nested fields; or generate the page's code "+
 				"(quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
@@ -247,4 +249,42 @@ var textUses = []struct {
 // callsAny reports whether a place calls a function whose name begins with one of callees.
 func callsAny(h usage.Hot, callees ...string) bool {
 	return slices.ContainsFunc(callees, func(c string) bool { return strings.HasPrefix(h.Callee, c) })
+}
+
+// executes is how the names of the methods begin by which a service has a template executed.
+const executes = "template.(*Template).Execute"
+
+// textLess advises to make less text, where the record shows that it is avoidable.
+func textLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
+	formatLess(p, use, f, t)
+	pairs(p, use, f, t)
+}
+
+// pairs advises to look up what a template searches for: a range within a range that takes most of its time runs for each pair of
+// elements. gocast's template looks for the course of each of 1,000 streams among 200.
+func pairs(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
+	if !strings.HasPrefix(t.hot.Callee, executes) {
+		return
+	}
+	all, nested := 0.0, 0.0
+	for _, s := range use.Causing(callstack.Format, t.caller) {
+		all += s.Value
+		loops := 0
+		for _, frame := range s.Stack[:s.User] {
+			if strings.HasSuffix(frame.Function, "template.(*state).walkRange") {
+				loops++
+			}
+		}
+		if loops > 1 {
+			nested += s.Value
+		}
+	}
+	if !(nested >= mostly*all) || all == 0 {
+		return
+	}
+	f.Remedy = fmt.Sprintf("If the inner range of the template at %s searches for what belongs to an element of the outer one, look it up "+
+		"before (a map by key, or a join) and pass the result: a range within a range runs for each pair. Otherwise: %s",
+		diagnose.At(t.hot.Place), f.Remedy)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, nested/all, diagnose.Ratio,
+		"%s of the template's time is in a range within a range", diagnose.Percent(nested/all)))
 }

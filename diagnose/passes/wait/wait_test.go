@@ -242,6 +242,10 @@ func TestSched(t *testing.T) {
 	Expect(t, wait.Sched, queued(busy())) // the CPUs are used by the requests themselves
 	hog := []string{"shop/stats.(*Ticker).aggregate@stats.go:55", "shop/stats.(*Ticker).run@stats.go:20"}
 	Expect(t, wait.Sched, queued(busy()).Busy(6*time.Second).Background(6*time.Second, hog...)) // reported as background-work
+	// gqlgen runs each field in a goroutine that its requests start, and calls what is passed to it.
+	field := []string{"shop/graph.(*media).HighRes@media.go:152", "github.com/99designs/gqlgen/graphql.(*FieldSet).Dispatch.func1"}
+	fields := func() *Builder { return queued(busy()).Busy(6*time.Second).Background(6*time.Second, field...) }
+	Expect(t, wait.Sched, fields().Helper(field[1], 200, "github.com/99designs/gqlgen/graphql.(*FieldSet).Dispatch"))
 	Expect(t, wait.Sched, idle().Wait(breakdown.StateRunnable, 200*us, 9))
 	// Other programs have half of the CPUs, and the service less.
 	Expect(t, wait.Sched, queued(New(8, 40*ms).CPU(2, 1.4, 0.3, 0.05, 0)))
