@@ -91,25 +91,17 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 		return Instrumented{}, nil, errors.New("the program imports the probe itself (hint: leave the import to redline)")
 	}
 	var done Instrumented
-	deps := slices.DeleteFunc(slices.Clone(all), func(p instrument.Package) bool {
-		rel, err := filepath.Rel(layout.ModCache, p.Dir)
-		return p.Standard && err == nil && filepath.IsLocal(rel)
-	})
-	r, err := instrument.Overlay(deps, os.ReadFile)
+	r, err := instrument.Overlay(all, os.ReadFile)
 	if err != nil {
 		return Instrumented{}, nil, err
 	}
 	for _, left := range r.Left {
 		done.Left = append(done.Left, fmt.Sprintf("%s is not instrumented: %s", left.ImportPath, left.Why))
 	}
-	if len(deps) < len(all) {
-		done.Left = append(done.Left, "the standard library is not instrumented: the Go toolchain lies in the module "+
-			"cache, whose files no build may replace (hint: install that version of Go)")
-	}
 	if len(r.Done) == 0 {
 		return done, nil, nil
 	}
-	setup, err := r.Setup(ctx, deps, layout)
+	setup, err := r.Setup(ctx, all, layout)
 	if err != nil {
 		return Instrumented{}, nil, err
 	}

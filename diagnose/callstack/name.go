@@ -65,6 +65,12 @@ func Short(function string) string {
 	return lastElement(pkg) + "." + name
 }
 
+// Locks reports whether a function takes a lock, by its name: (*Mutex).lockContext, TryLock, AcquireLock.
+func Locks(function string) bool {
+	name := function[strings.LastIndexByte(function, '.')+1:]
+	return strings.HasPrefix(name, "lock") || strings.Contains(name, "Lock") && !strings.Contains(name, "Unlock")
+}
+
 // Library returns a short name for the package of a function, as Short has it; "" for one without a package.
 func Library(function string) string {
 	pkg, _ := Split(function)

@@ -47,6 +47,7 @@ type stacks struct {
 	types   []*profile.ValueType
 	samples []sample
 	begins  map[string]int64 // the lines at which functions begin
+	period  int64            // 1 if it is not set
 }
 
 type sample struct {
@@ -115,6 +116,15 @@ func (b *Builder) Alloc(objects, bytes int64, frames ...string) *Builder {
 	return b.sampleOf("allocs", append(Stack(frames...), Serving()...), objects, bytes)
 }
 
+// AllocsEvery says that allocations are sampled once per so many bytes.
+func (b *Builder) AllocsEvery(bytes int64) *Builder {
+	if b.profiles["allocs"] == nil {
+		b.profiles["allocs"] = newStacks("allocs")
+	}
+	b.profiles["allocs"].period = bytes
+	return b
+}
+
 // Held adds contention to the mutex profile, booked on the stack that released the lock.
 func (b *Builder) Held(delay time.Duration, frames ...string) *Builder {
 	return b.sampleOf("mutex", Stack(frames...), 1000, int64(delay))
@@ -135,7 +145,7 @@ func (b *Builder) Raw(typ string, data []byte) *Builder {
 func (b *Builder) NoProfile(typ string) *Builder { delete(b.profiles, typ); return b }
 
 func (s *stacks) encode() ([]byte, error) {
-	p := &profile.Profile{SampleType: s.types, PeriodType: s.types[len(s.types)-1], Period: 1}
+	p := &profile.Profile{SampleType: s.types, PeriodType: s.types[len(s.types)-1], Period: max(1, s.period)}
 	functions := map[string]*profile.Function{}
 	for _, one := range s.samples {
 		out := &profile.Sample{Value: one.values}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/redline-go/redline/record/database"
 )
 
 // Advice is the remedy for a scan.
@@ -110,7 +112,7 @@ func (s Scan) Advise() Advice {
 	}
 	s.addPartial(&d, nulls)
 	for _, c := range alternatives {
-		if len(d.keys()) > 0 && !s.selectsMore(c, d) {
+		if len(d.keys()) > 0 && !s.selectsMore(c, d) && !s.onlyOrders(d) {
 			continue
 		}
 		if why := s.alternatives(c); why != "" {
@@ -157,6 +159,13 @@ func (s Scan) exact(d design) bool {
 // DEFAULT_RANGE_INEQ_SEL).
 const rangePart = 0.005
 
+// onlyOrders reports whether the index of a design is there, the scan reads it, and it selects nothing: it only has the order.
+func (s Scan) onlyOrders(d design) bool {
+	return s.Table != nil && len(d.equal) == 0 && s.Node.IndexCond == "" && slices.ContainsFunc(s.Table.Indexes, func(there database.Index) bool {
+		return there.Name == s.Node.Index && s.serves(there, d)
+	})
+}
+
 // selectsMore reports whether the sides of an OR together select at most half of the rows that a design's keys do, by the planner's
 // statistics.
 func (s Scan) selectsMore(c condition, d design) bool {
@@ -183,21 +192,27 @@ func (s Scan) selectsMore(c condition, d design) bool {
 }
 
 // alternatives advises an index for each side of an OR: the planner combines them (BitmapOr), and one for
-// both sides serves neither. "" if a side is no column, or none lacks an index.
+// both sides serves neither. If each side has one, the scan of an index in the order of its rows, or of the whole table, tests the OR
+// for each row, and one SELECT per side searches. "" if a side is no column.
 func (s Scan) alternatives(c condition) string {
 	name, _ := s.names()
-	var texts []string
+	var texts, there []string
 	for _, side := range c.sides {
 		if side.column == "" || side.op != equal && side.op != ranged && side.op != isNull {
 			return ""
 		}
 		text := fmt.Sprintf("CREATE INDEX ON %s (%s)", name, Quote(side.column))
-		if s.leading(side.column) == "" && !slices.Contains(texts, text) {
+		index := s.leading(side.column)
+		switch {
+		case index == "" && !slices.Contains(texts, text):
 			texts = append(texts, text)
+		case index != "" && !slices.Contains(there, index):
+			there = append(there, index)
 		}
 	}
 	if len(texts) == 0 {
-		return ""
+		return fmt.Sprintf("The plan tests the OR for each row that it reads. Write one SELECT per side of the OR, each with the ORDER BY and "+
+			"the LIMIT, and combine them by UNION: each can then search %s.", strings.Join(there, " or "))
 	}
 	return fmt.Sprintf("Each side of the OR needs its own index; the planner combines them (BitmapOr): %s.", strings.Join(texts, "; "))
 }

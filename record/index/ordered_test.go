@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/redline-go/redline/record/database"
@@ -30,6 +31,22 @@ func TestOrderOfANestedLoop(t *testing.T) {
 		scans := Scans(root, 10, Catalogue{Tables: []database.Table{table("t", btree("t_uid", "uid")), table("u", btree("u_id", "id"))}})
 		if a := scans[0].Advise(); a.Create != c.want {
 			t.Errorf("%s of the %s join: %q, %v; want %q", c.sort, c.join, a.Create, a.Why, c.want)
+		}
+	}
+}
+
+// TestOrInTheOrderOfAnIndex: a scan that only has its order from an index tests the OR for each row, and one SELECT per side searches.
+func TestOrInTheOrderOfAnIndex(t *testing.T) {
+	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":90,"Plan Rows":1,"Plans":[{"Node Type":"Index Scan","Relation Name":"t","Alias":"t",
+		"Index Name":"t_at","Filter":"((at >= (now() - $1)) OR (%s = $1))","Total Cost":9000,"Plan Rows":50000}]}}]`
+	for column, want := range map[string]string{"at": "combine them by UNION: each can then search t_at.", "state": "CREATE INDEX ON t (state)"} {
+		root, err := Parse(fmt.Appendf(nil, plan, column))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scans := Scans(root, 1, Catalogue{Tables: []database.Table{table("t", btree("t_at", "at"))}})
+		if a := scans[0].Advise(); a.Create != "" || len(a.Why) != 1 || !strings.Contains(a.Why[0], want) {
+			t.Errorf("%s: %q, %v; want %q", column, a.Create, a.Why, want)
 		}
 	}
 }

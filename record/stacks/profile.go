@@ -39,6 +39,9 @@ type Profile struct {
 	Total int64
 	// Count is the number of events sampled: CPU samples, contentions.
 	Count int64
+	// Period is the mean distance between two samples, in the unit of what is counted: bytes of allocations, ns of CPU. 0 if the
+	// profile does not say.
+	Period int64
 	// Begins is the line at which a function begins, by its name, if the profile has it.
 	Begins map[string]int
 }
@@ -133,7 +136,7 @@ func Flatten(from *profile.Profile, value string) (*Profile, error) {
 		return nil, fmt.Errorf("profile: no values of type %q", value)
 	}
 	held := 0
-	out := &Profile{Samples: make([]Sample, 0, len(from.Sample)), Begins: map[string]int{}}
+	out := &Profile{Samples: make([]Sample, 0, len(from.Sample)), Period: from.Period, Begins: map[string]int{}}
 	for _, f := range from.Function {
 		if name, _ := code.Unhooked(f.Name); f.StartLine > 0 {
 			out.Begins[name] = int(f.StartLine)

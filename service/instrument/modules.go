@@ -2,22 +2,15 @@ package instrument
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
-
-	"github.com/redline-go/redline/service/private"
 )
 
 // Module is a package's module, as `go list` reports it.
@@ -43,14 +36,19 @@ type Setup struct {
 
 // Setup returns how to build with r. The go command refuses to replace files of its
 // module cache, on whose content others rely: modules from there are copied, with the
-// rewritten files, and substituted by a go.mod or go.work for this build only. A copy
+// rewritten files, and substituted by a go.mod or go.work for this build only; a Go
+// toolchain that lies there is copied too, and runs from the copy. A copy
 // keeps its folder's name from build to build, so that the build cache recognises it.
 func (r *Result) Setup(ctx context.Context, deps []Package, p Layout) (*Setup, error) {
 	s := &Setup{Files: map[string][]byte{}}
 	cached := map[*Module]map[string][]byte{}
 	byDir := map[string]*Module{}
 	for _, dep := range deps {
-		if m := dep.Module; m != nil && slices.Contains(r.Done, dep.ImportPath) && within(p.ModCache, dep.Dir) {
+		m := dep.Module
+		if dep.Standard {
+			m = toolchainOf(p.ModCache, dep.Dir)
+		}
+		if m != nil && slices.Contains(r.Done, dep.ImportPath) && within(p.ModCache, dep.Dir) {
 			if byDir[m.Dir] == nil {
 				byDir[m.Dir], cached[m] = m, map[string][]byte{}
 			}
@@ -82,7 +80,16 @@ func (r *Result) Setup(ctx context.Context, deps []Package, p Layout) (*Setup, e
 		if err != nil {
 			return nil, fmt.Errorf("copy module %s: %w", m.Path, err)
 		}
+		if m.Path == toolchain {
+			if err := s.runFrom(dir, m.Version); err != nil {
+				return nil, fmt.Errorf("copy the Go toolchain: %w", err)
+			}
+			continue
+		}
 		replace[m.Path] = dir
+	}
+	if len(replace) == 0 {
+		return s, nil
 	}
 	return s, s.replace(p, replace)
 }
@@ -188,138 +195,4 @@ func copySums(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, data, 0o600)
-}
-
-// copyModule returns the folder of a module's copy below parent with some files exchanged, and makes
-// it if it does not exist. The name follows from the content, so an existing copy is the
-// right one; a copy appears under its name once it is whole.
-func copyModule(ctx context.Context, parent string, m *Module, files map[string][]byte) (string, error) {
-	if err := private.Folder(parent); err != nil {
-		return "", err
-	}
-	name, err := copyName(m, files)
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(parent, name)
-	if info, err := os.Lstat(dir); err == nil {
-		// One that was made while others could write here may be theirs.
-		if why := private.Shared(info); why != "" {
-			return "", fmt.Errorf("%s %s (hint: remove it)", dir, why)
-		}
-		if !info.IsDir() {
-			return "", fmt.Errorf("%s is no folder (hint: remove it)", dir)
-		}
-		now := time.Now()
-		_ = os.Chtimes(dir, now, now) // the time of its last use, for forget
-		return dir, nil
-	}
-	forget(parent)
-	fresh, err := os.MkdirTemp(parent, ".new-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(fresh)
-	if err := copyTree(ctx, m, fresh, files); err != nil {
-		return "", err
-	}
-	if err := os.Rename(fresh, dir); err != nil {
-		if _, there := os.Lstat(dir); there != nil { // another redline has not made it meanwhile
-			return "", err
-		}
-	}
-	return dir, nil
-}
-
-func copyName(m *Module, files map[string][]byte) (string, error) {
-	actual := m
-	if m.Replace != nil {
-		actual = m.Replace
-	}
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%q %q %q\n", m.Path, actual.Path, actual.Version)
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		fmt.Fprintf(hash, "%q %q\n", name, files[name])
-	}
-	escaped, err := module.EscapePath(actual.Path)
-	if err != nil {
-		return "", err
-	}
-	return strings.ReplaceAll(escaped, "/", "_") + "@" + actual.Version + "-" + hex.EncodeToString(hash.Sum(nil)[:8]), nil
-}
-
-// copyTree copies a module's files except its tests.
-func copyTree(ctx context.Context, m *Module, to string, files map[string][]byte) error {
-	err := filepath.WalkDir(m.Dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(m.Dir, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, name)
-		switch {
-		case entry.IsDir():
-			return os.MkdirAll(target, 0o700)
-		case !entry.Type().IsRegular() || strings.HasSuffix(name, "_test.go") || files[name] != nil:
-			return nil
-		}
-		return copyFile(path, target)
-	})
-	if err != nil {
-		return err
-	}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(to, name), content, 0o600); err != nil {
-			return err
-		}
-	}
-	own := filepath.Join(to, "go.mod") // a module from before modules has none
-	if _, err := os.Lstat(own); errors.Is(err, fs.ErrNotExist) {
-		return os.WriteFile(own, []byte("module "+modfile.AutoQuote(m.Path)+"\n"), 0o600)
-	}
-	return nil
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
-
-// keep is how long an unused copy stays.
-const keep = 30 * 24 * time.Hour
-
-// forget removes copies that no build has used for long, and leftovers of killed builds.
-func forget(parent string) {
-	entries, err := os.ReadDir(parent)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		most := keep
-		if strings.HasPrefix(e.Name(), ".new-") {
-			most = 24 * time.Hour
-		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > most {
-			_ = os.RemoveAll(filepath.Join(parent, e.Name()))
-		}
-	}
 }

@@ -469,8 +469,9 @@ func TestInstrument(t *testing.T) {
 		t.Errorf("OpenTelemetry has no series to look up: %s", otel[0].Remedy)
 	}
 	sampled := []string{"runtime.profilealloc", "runtime.mallocgc", "runtime.makeslice", metered}
-	Expect(t, cpu.Instrument, Healthy().Sample(3*s, sampled...), "instrumentation-cost") // a memory profile that somebody began
-	Expect(t, cpu.Instrument, Healthy().Sample(s/4, sampled...))
+	Expect(t, cpu.Instrument, Healthy().Sample(3*s, sampled...).AllocsEvery(4096), "instrumentation-cost") // somebody began a profile
+	Expect(t, cpu.Instrument, Healthy().Sample(3*s, sampled...).AllocsEvery(512<<10))                      // at the runtime's own rate
+	Expect(t, cpu.Instrument, Healthy().Sample(s/4, sampled...).AllocsEvery(4096))
 	Expect(t, cpu.Instrument, Healthy().Sample(s/4, with...)) // as it should be
 	Expect(t, cpu.Instrument, Healthy().Sample(8*s, Route, "net/http.HandlerFunc.ServeHTTP",
 		"github.com/prometheus/client_golang/prometheus/promhttp.InstrumentHandlerCounter.func1"))

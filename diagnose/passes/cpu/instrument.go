@@ -43,7 +43,7 @@ var Instrument = also(domain{
 			"exporting goroutines and garbage collection of what it allocates; at least 10 % of the service's CPU. Gathering " +
 			"metrics for a scrape is not counted; if it stops the world, that is stops-the-world. The service's own counters " +
 			"are its own functions: cpu-hot-function, cpu-map or atomic-contention.\n" +
-			"- CPU samples in runtime.profilealloc, at 10 % or more: the service samples its allocations more often than the runtime " +
+			"- CPU samples in runtime.profilealloc, at 10 % or more, if the service samples its allocations more often than the runtime " +
 			"does by itself (runtime.MemProfileRate, or a package that begins a memory profile).",
 		Remedy: "Look each series up once and reuse it, wrap each handler once, sample traces, use fewer labels.",
 		Example: diagnose.Example{Lang: "go",
@@ -82,6 +82,9 @@ func also(a diagnose.Analyzer, rule func(*diagnose.Pass) ([]diagnose.Finding, er
 	return a
 }
 
+// sampledEvery is how many bytes the runtime allocates between two samples unless told otherwise (runtime.MemProfileRate).
+const sampledEvery = 512 << 10
+
 // heapSampling finds services that sample their allocations much more often than the runtime does by itself, once per 512 KiB: a
 // stack is unwound for each sample, under a lock. gocast begins a memory profile in main, at a sample per 4 KiB, which took a
 // quarter of its CPU.
@@ -94,14 +97,17 @@ func heapSampling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share := use.Part(func(s usage.Booked) bool {
 		return slices.ContainsFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
 	})
-	if share < leastInstrument {
-		return nil, nil
+	allocs, err := p.Profile("allocs", "alloc_space")
+	if err != nil || share < leastInstrument || allocs.Period == 0 || allocs.Period >= sampledEvery {
+		return nil, nil // the runtime's own rate costs much only where a service does little but allocate
 	}
 	f := diagnose.Finding{
 		Cause: "instrumentation-cost", Share: share, ShareOf: diagnose.OfCPU, Confidence: findings.High,
 		Title: fmt.Sprintf("Sampling allocations for the heap profile takes %s of the service's CPU", diagnose.Percent(share)),
 		Evidence: append([]findings.Evidence{diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s of %s in %s",
-			diagnose.Percent(share), samples(use), function)}, saturation(p)...),
+			diagnose.Percent(share), samples(use), function), diagnose.Fact(diagnose.FromProfile, float64(allocs.Period), diagnose.Bytes,
+			"a sample per %s; the default is one per %s", diagnose.Size(float64(allocs.Period)), diagnose.Size(sampledEvery))},
+			saturation(p)...),
 		Remedy: "Leave runtime.MemProfileRate at its default of 524288: the service, or a package that it starts a memory profile with, " +
 			"sets it lower. Begin such a profile only while somebody wants one.",
 	}

@@ -233,6 +233,23 @@ func TestPoolWait(t *testing.T) {
 	ExpectUnjudged(t, database.PoolWait, New(64, 44*ms), "db-pool-wait")
 }
 
+// TestPoolHeldByLockedSessions: goroutines that no request waits for run a statement whose sessions wait for each other's lock. Their
+// connections are the queue at the pool if they have half of it.
+func TestPoolHeldByLockedSessions(t *testing.T) {
+	const touch = "UPDATE keys SET used_at = $1 WHERE id = $2"
+	held := func(blocked float64) *Builder {
+		b := New(64, 244*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateNetwork, 40*ms, 2, Query()...).Wait(breakdown.StateSelect, 200*ms, 1, PoolWait()...)
+		n := int64(b.Requests())
+		b.Gauge(series.PoolMax, "", 25).Gauge(series.DBBlocked, "", blocked).Gauge(series.DBBackends, series.Labels("state", "active"), 5)
+		return b.Statement(touch, n, 30*ms, 1, 5, "").Asks(operation.Query, touch, n, 60*ms, 0, Caller(1, 60*ms,
+			queryAt("shop/keys.(*Store).Touch@keys.go:94")[7:]...)).Blocks(touch, touch, 9)
+	}
+	passes := Alone(database.LockWait, database.PoolWait)
+	ExpectAll(t, passes, held(13), "db-lock-wait at keys.go:94")
+	ExpectAll(t, passes, held(4), "db-pool-wait at orders.go:41", "db-lock-wait at keys.go:94")
+}
+
 // TestPoolOfAnotherClient: each client's pool has its own settings, and a title names the place where most of the wait is.
 func TestPoolOfAnotherClient(t *testing.T) {
 	const other = "shop/orders.(*Store).Count@orders.go:70"

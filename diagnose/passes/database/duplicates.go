@@ -22,7 +22,8 @@ type repeated struct {
 }
 
 // sameOf finds the place at which requests wait longest of those where only some of them call, and the hooks saw most
-// calls begin while the same call was in flight. A place at which each request calls has no cache, whatever it fetches.
+// calls begin while the same call was in flight. A place at which each request calls has no cache, whatever it fetches, and neither
+// has one at which each waits, if for another one's call: spicedb already shares the flight, and what it fetches is slow.
 func sameOf(p *diagnose.Pass) (most repeated, ok bool) {
 	ops, requests := p.Operations(), p.CountedRequests()
 	if ops == nil {
@@ -32,7 +33,7 @@ func sameOf(p *diagnose.Pass) (most repeated, ok bool) {
 		if r.duplicates < leastDuplicate*r.calls || r.calls < leastTraced || r.calls > mostMisses*requests {
 			continue
 		}
-		if site, waits := waitsAt(p, by.function); waits && (site.NS > most.site.NS || site.NS == most.site.NS && r.op.ID < most.op.ID) {
+		if site, missed := waitsAt(p, by.function); missed > 0 && missed <= mostMisses && (site.NS > most.site.NS || site.NS == most.site.NS && r.op.ID < most.op.ID) {
 			r.site = site
 			most, ok = *r, true
 		}
@@ -74,18 +75,19 @@ func callsByFunction(p *diagnose.Pass, ops *operation.Operations) map[calling]*r
 	return all
 }
 
-// waitsAt returns the waits for other programs in a function, as one site.
-func waitsAt(p *diagnose.Pass, function string) (site waits.Site, ok bool) {
+// waitsAt returns the waits for other programs in a function, as one site, and the part of requests that wait there: that of the most
+// frequent wait, because a call may wait several times.
+func waitsAt(p *diagnose.Pass, function string) (site waits.Site, missed float64) {
 	var sites []waits.Site
 	for _, s := range outsideSites(p) {
 		if s.Place.Function == function {
-			sites = append(sites, s)
+			sites, missed = append(sites, s), max(missed, s.Times)
 		}
 	}
 	if groups := waits.ByOwner(sites); len(groups) > 0 {
-		return groups[0], true
+		return groups[0], missed
 	}
-	return site, false
+	return site, 0
 }
 
 func (r repeated) findings(p *diagnose.Pass) []diagnose.Finding {

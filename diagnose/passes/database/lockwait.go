@@ -157,10 +157,18 @@ func (l locked) chain(b sessions.Blocked, f *diagnose.Finding) {
 		}
 		return
 	}
-	f.Where.Detail = "held by: " + b.Statement
+	same := statement.Normal(b.Victim) == statement.Normal(b.Statement)
+	if !same {
+		f.Where.Detail = "held by: " + b.Statement
+	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(b.Seen), "readings",
 		"the session that holds the lock is %s in: %s", b.State, holder), waiting)
 	f.Title = fmt.Sprintf(behind, diagnose.Percent(l.share), holder)
+	if same {
+		f.Remedy = "Sessions that run the same statement wait for each other's rows: update rows that many requests share less often " +
+			"(collect changes and write once per interval, or skip what is recent), or split them."
+		return
+	}
 	meanwhile := "While the transaction holds the lock, it runs: " + holder + "."
 	if f.Remedy = fmt.Sprintf("Do the write that other sessions wait for (%s) last, and end the transaction right after it. %s "+
 		"Split rows that all requests update, or update them less often.", victim, meanwhile); strings.Contains(victim, "advisory_") {

@@ -41,11 +41,16 @@ var PoolWait = diagnose.Analyzer{
 		"is no larger than the number of CPUs and requests spend most of their time there.",
 	Causes: []diagnose.Cause{poolWait},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
+	After:  []string{"lock-wait"},
 	Run:    runPoolWait,
 }
 
+// mostBlocked is the part of a pool's connections that sessions waiting for a lock must hold for the queue to be theirs.
+const mostBlocked = 0.5
+
 // runPoolWait notes the functions through which requests reach the pool (Reached),
-// so that a slow statement of another pool is not taken for its root cause.
+// so that a slow statement of another pool is not taken for its root cause. Sessions that wait for a lock may hold it up whatever
+// runs them: models-as-a-service updates a key's last use in goroutines that no request waits for.
 func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, ns := w.Share(callstack.PoolWait), w.NS(callstack.PoolWait)
@@ -53,8 +58,13 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	site := w.Sites(callstack.PoolWait)[0]
-	p.Reached("db-pool-wait", demand.Through(p))
-	s := sizeOf(p, p.WaitGain(share))
+	s, through := sizeOf(p, p.WaitGain(share)), demand.Through(p)
+	if l, ok := lockWait(p); ok && l.blocked >= mostBlocked*s.now {
+		for _, f := range p.Findings("lock-wait") {
+			through = append(through, f.Where.Function)
+		}
+	}
+	p.Reached("db-pool-wait", through)
 	f := diagnose.Finding{
 		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(site.Place),

@@ -92,4 +92,8 @@ func TestPlanWithoutTheServersCounts(t *testing.T) {
 		t.Errorf("%.2f at %+v: %s; %v", near.Share, near.Where, near.Remedy, near.Evidence)
 	}
 	Expect(t, slow.Query, service(4900*us)) // the wait is the way to the server
+	full := Expect(t, slow.Query, service(200*us).CPU(2, 1.98, 0.1, 0.05, 1.7), "db-slow-query at read.go:18")
+	if len(full) == 1 && !(full[0].GainCeiling > 3) {
+		t.Errorf("worth %.2fx, where an index for both statements frees most of the CPUs", full[0].GainCeiling)
+	}
 }

@@ -224,6 +224,9 @@ func TestStampede(t *testing.T) {
 	}
 	Expect(t, database.Stampede, asking(0.1, 0.2)) // for different things
 	Expect(t, database.Stampede, asking(1, 0.9))   // no cache answers any request
+	shared := cache(1, func(int) bool { return true })
+	shared.Asks(operation.HTTP, "GET shop/prices/{}", int64(shared.Requests()/2), 60*ms, 0, Caller(1, 60*ms, fetch[1:]...))
+	Expect(t, database.Stampede, shared.Duplicates(0.9)) // nor this one, whose requests wait for each other's call
 	each := cache(1, func(int) bool { return true })
 	for _, pair := range []string{"eurusd", "gbpjpy", "chfsek"} { // nor of three addresses, which differ
 		each.Asks(operation.HTTP, "GET shop/prices/"+pair, int64(each.Requests()/3), 60*ms, 0, Caller(1, 60*ms, fetch[1:]...))

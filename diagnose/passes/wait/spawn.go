@@ -72,13 +72,19 @@ var Spawn = diagnose.Analyzer{
 	},
 }
 
-// startedFor returns how many goroutines a request starts, by itself and through those that work for it.
+// startedFor returns how many goroutines a request starts, by itself and through those that work for it. Those of a client do not count:
+// database/sql starts one for the rows of each query in a transaction, and net/http some for each connection. There are as many as
+// there are queries and connections, which have causes of their own.
 func startedFor(p *diagnose.Pass) float64 {
-	helpers := 0
+	helpers, clients := 0, 0
 	for _, h := range p.Anatomy.Helpers {
 		helpers += h.Count
+		if p.Stacks.Plumbing(h.Entry) {
+			clients += h.Count
+		}
 	}
-	return max(p.Anatomy.Spawned, float64(helpers)/float64(max(1, p.Anatomy.Requests+p.Anatomy.Partial)))
+	all := max(p.Anatomy.Spawned, float64(helpers)/float64(max(1, p.Anatomy.Requests+p.Anatomy.Partial)))
+	return all * (1 - float64(clients)/float64(max(1, helpers)))
 }
 
 // mostStarted is the part of the goroutines that one line must start to be the place.

@@ -3,6 +3,7 @@ package wait
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -62,12 +63,27 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	for _, s := range waits.ByOwner(own) {
 		if f, ok := inCalls(p, s, waitgain.Queueing); ok {
+			if fileLock(s.Part.Stack) {
+				f.Title = strings.Replace(f.Title, " in system calls at ", " for a file lock at ", 1)
+				f.Remedy = fmt.Sprintf("Do less while the file lock of %s is held, or use one per key: another request or process has it "+
+					"meanwhile. Within one process, a mutex costs no thread.", diagnose.At(s.Place))
+				found = append(found, f)
+				continue
+			}
 			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, limit how many run at once, or move it off the "+
 				"request path.", diagnose.At(s.Place))
 			found = append(found, f)
 		}
 	}
 	return found, nil
+}
+
+// fileLock reports whether a system call waits for a lock of a file.
+func fileLock(stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool {
+		_, name := callstack.Split(f.Function)
+		return strings.EqualFold(name, "flock") || name == "FcntlFlock"
+	})
 }
 
 // counts reports whether a wait is in a system call that is not a write to a file.

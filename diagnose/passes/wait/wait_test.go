@@ -209,13 +209,16 @@ func TestTimerOfALibrary(t *testing.T) {
 	}
 	batch := func() *Builder { return written(breakdown.StateSelect, "runtime.selectgo", due) }
 	lock := "github.com/go-redsync/redsync/v4.(*Mutex).LockContext"
-	for of, b := range map[string]*Builder{
-		"kafka-go.(*partitionWriter).awaitBatch": batch(),
-		"redsync.(*Mutex).LockContext":           idle().Wait(breakdown.StateSleep, 30*ms, 1, "time.Sleep", lock, get),
+	for _, c := range []struct {
+		b             *Builder
+		waits, remedy string
+	}{
+		{batch(), "for a timer of kafka-go.(*partitionWriter).awaitBatch", "Shorten the delay of kafka-go."},
+		{idle().Wait(breakdown.StateSleep, 30*ms, 1, "time.Sleep", lock, get), "between attempts of redsync.(*Mutex).LockContext",
+			"Hold the lock that redsync.(*Mutex).LockContext tries"},
 	} {
-		found := Expect(t, wait.Sleep, b, "sleep at cache.go:41")
-		if len(found) == 1 && (!strings.HasSuffix(found[0].Title, "for a timer of "+of+" at cache.go:41") ||
-			!strings.HasPrefix(found[0].Remedy, "Shorten the delay of "+of)) {
+		found := Expect(t, wait.Sleep, c.b, "sleep at cache.go:41")
+		if len(found) == 1 && (!strings.HasSuffix(found[0].Title, c.waits+" at cache.go:41") || !strings.HasPrefix(found[0].Remedy, c.remedy)) {
 			t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
 		}
 	}
@@ -257,6 +260,10 @@ func TestSyscall(t *testing.T) {
 		"blocking-syscall at cache.go:41")
 	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "net.(*conn).Write",
 		"net/http.checkConnErrorWriter.Write"))
+	locked := Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Flock", get), "blocking-syscall at cache.go:41")
+	if len(locked) == 1 && (!strings.Contains(locked[0].Title, "for a file lock") || strings.Contains(locked[0].Remedy, "Cache")) {
+		t.Errorf("%s: %s", locked[0].Title, locked[0].Remedy)
+	}
 	// a logger's
 	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", get))
 }
@@ -269,6 +276,9 @@ func TestSpawn(t *testing.T) {
 		Sample(3*time.Second, "runtime.copystack", "runtime.newstack", "shop/orders.price@orders.go:7")
 	Expect(t, wait.Spawn, deep, "goroutine-churn at orders.go:7")
 	Expect(t, wait.Spawn, deep.Helper("shop/orders.fan.func1", 40, start[3]), "goroutine-churn at orders.go:90")
+	// Those of a client are as many as its queries, which have causes of their own.
+	rows := busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(40).Helper("database/sql.(*Rows).awaitDone", 40, start[3])
+	Expect(t, wait.Spawn, rows)
 	// A goroutine that works for the request starts them.
 	below := busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(1)
 	Expect(t, wait.Spawn, below)

@@ -90,7 +90,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		wordScan(p, &f, lead, others, place)
 	}
 	wordOthers(p, &f, from, others, why)
-	overWire(p, &f, lead, part, saves)
+	overWire(p, &f, part, saves, append(others, lead)...)
 	if known && !planned && returnsMany(lead) {
 		readsMany(p, &f, lead, by, share*part)
 	}
@@ -254,33 +254,39 @@ func took(p *diagnose.Pass, a evidence.Asked) float64 {
 	return demand.AskedPerRequest(p, a.NS)
 }
 
-// overWire adds a statement's gain on saturated CPUs if it runs on a server that redline did not read.
-// Its part of the server's CPU is then unknown, which does not mean zero: it is at most its part of
+// overWire adds the gain of statements that one remedy serves on saturated CPUs if they run on a server that redline did not read.
+// Their part of the server's CPU is then unknown, which does not mean zero: it is at most their part of
 // the service's waits for results.
-// saves is the part of the statement that the remedy saves, 0 to 1.
-func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part, saves float64) {
+// saves is the part of the statements that the remedy saves, 0 to 1.
+func overWire(p *diagnose.Pass, f *diagnose.Finding, part, saves float64, served ...evidence.Asked) {
 	if demand.InProcess(p) {
 		return
 	}
-	part = executed(p, lead, part)
+	part, whose := executed(p, part, served...), "its"
+	if len(served) > 1 {
+		whose = "their"
+	}
 	diagnose.Promise(f, demand.Executing(p, part*saves))
 	settles := "redline reads no statistics of this server"
 	if driver.Postgres(p) {
 		settles = "pg_stat_statements, read with --postgres, would settle it"
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio, "its part of the database's work (%s) is "+
-		"inferred from the service's own waits: %s", diagnose.Percent(part), settles))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio, "%s part of the database's work (%s) is "+
+		"inferred from the service's own waits: %s", whose, diagnose.Percent(part), settles))
 }
 
-// executed bounds a statement's part of what the server executes, 0 to 1: no more than
-// its part of requests' waits, nor of all that the hooks counted, including background
+// executed bounds the statements' part of what the server executes, 0 to 1: no more than
+// their part of requests' waits, nor of all that the hooks counted, including background
 // work.
-func executed(p *diagnose.Pass, lead evidence.Asked, part float64) float64 {
-	all := 0.0
+func executed(p *diagnose.Pass, part float64, some ...evidence.Asked) float64 {
+	all, own := 0.0, 0.0
 	for _, a := range p.Asked() {
 		all += a.NS
 	}
-	return min(part, lead.NS/max(1, all))
+	for _, a := range some {
+		own += a.NS
+	}
+	return min(part, own/max(1, all))
 }
 
 // alone returns the time that a statement takes per call by itself, and the time at which that
@@ -296,7 +302,7 @@ func alone(p *diagnose.Pass, a evidence.Asked, part float64) (ns, least float64)
 	if !ok || !p.CPU().Saturated() {
 		return ns, slowMeanNS
 	}
-	return min(ns, used*executed(p, a, part)/a.Calls), heavyNS
+	return min(ns, used*executed(p, part, a)/a.Calls), heavyNS
 }
 
 // slowGain bounds the gain: within the process, removing a statement frees the
