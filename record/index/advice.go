@@ -161,9 +161,8 @@ const rangePart = 0.005
 
 // onlyOrders reports whether the index of a design is there, the scan reads it, and it selects nothing: it only has the order.
 func (s Scan) onlyOrders(d design) bool {
-	return s.Table != nil && len(d.equal) == 0 && s.Node.IndexCond == "" && slices.ContainsFunc(s.Table.Indexes, func(there database.Index) bool {
-		return there.Name == s.Node.Index && s.serves(there, d)
-	})
+	orders := func(there database.Index) bool { return there.Name == s.Node.Index && s.serves(there, d) }
+	return s.Table != nil && len(d.equal) == 0 && s.Node.IndexCond == "" && slices.ContainsFunc(s.Table.Indexes, orders)
 }
 
 // selectsMore reports whether the sides of an OR together select at most half of the rows that a design's keys do, by the planner's
@@ -211,8 +210,8 @@ func (s Scan) alternatives(c condition) string {
 		}
 	}
 	if len(texts) == 0 {
-		return fmt.Sprintf("The plan tests the OR for each row that it reads. Write one SELECT per side of the OR, each with the ORDER BY and "+
-			"the LIMIT, and combine them by UNION: each can then search %s.", strings.Join(there, " or "))
+		return fmt.Sprintf("The plan tests the OR for each row that it reads. Write one SELECT per side of the OR, each with the ORDER BY "+
+			"and the LIMIT, and combine them by UNION: each can then search %s.", strings.Join(there, " or "))
 	}
 	return fmt.Sprintf("Each side of the OR needs its own index; the planner combines them (BitmapOr): %s.", strings.Join(texts, "; "))
 }

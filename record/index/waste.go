@@ -258,6 +258,12 @@ func (s Scan) pages() float64 {
 	return s.Table.Pages
 }
 
+// Selective reports whether a scan reads a whole table for a few of its rows: half of its cost and more, by the planner's figures, is for
+// rows that its conditions leave out.
+func (s Scan) Selective() bool {
+	return s.Node.Type == "Seq Scan" && s.Filter != "" && s.Loops*s.Cost >= Halves*s.neededCost(s.planner)
+}
+
 // NeededBlocks is how many blocks an execution would visit with a fitting index: its
 // descent, its leaves, and at most one block per row.
 func (s Scan) NeededBlocks() float64 {
@@ -321,7 +327,7 @@ func (s Scan) plainFilter() string { return strings.ReplaceAll(s.Filter, s.Node.
 // Worst finds the scan that wastes the most, if indexes for what is scanned would cut the work of the whole
 // statement to half or less: by the planner's costs and also by blocks (per execution,
 // negative if unknown), if these were counted. rows is how many rows an execution
-// returned, negative if unknown.
+// returned, negative if unknown. If they would not, ok is false and worst the scan that wastes the most, if one does.
 func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool) {
 	planner := c.planner()
 	needed, most, waste, total := 0.0, 0.0, 0.0, root.Cost
@@ -362,5 +368,5 @@ func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool)
 	}
 	byCost := total >= Halves*(total-waste)
 	removed := worst.Removed() >= Halves*worst.Wanted*worst.searches() // it was run, and its rows counted
-	return worst, (byCost || removed) && worst.Needed <= 1.0/Halves
+	return worst, (byCost || removed) && worst.Needed <= 1.0/Halves    // the scan is known even if its index alone is no remedy
 }

@@ -33,7 +33,9 @@ func sameOf(p *diagnose.Pass) (most repeated, ok bool) {
 		if r.duplicates < leastDuplicate*r.calls || r.calls < leastTraced || r.calls > mostMisses*requests {
 			continue
 		}
-		if site, missed := waitsAt(p, by.function); missed > 0 && missed <= mostMisses && (site.NS > most.site.NS || site.NS == most.site.NS && r.op.ID < most.op.ID) {
+		site, missed := waitsAt(p, by.function)
+		longer := site.NS > most.site.NS || site.NS == most.site.NS && r.op.ID < most.op.ID
+		if missed > 0 && missed <= mostMisses && longer {
 			r.site = site
 			most, ok = *r, true
 		}

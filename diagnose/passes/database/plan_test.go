@@ -113,6 +113,31 @@ func TestIndexesOfTheCatalogue(t *testing.T) {
 	}
 }
 
+// TestPageOfAJoinThatStopsEarly: by the planner's costs the join reads all that matches, and no index halves that. A page of it that
+// touches many blocks for each of its rows still lacks the indexes, and does not need another way to page first.
+func TestPageOfAJoinThatStopsEarly(t *testing.T) {
+	const text = "SELECT * FROM versions v LEFT JOIN origins o USING (id) WHERE v.workspace = $1 LIMIT $2 OFFSET $3"
+	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":2377,"Plan Rows":15,"Plans":[{"Node Type":"Hash Join","Join Type":"Right",
+		"Hash Cond":"(o.id = v.id)","Total Cost":5912,"Plan Rows":150,"Plans":[
+		{"Node Type":"Seq Scan","Relation Name":"origins","Alias":"o","Total Cost":2419,"Plan Rows":60000},
+		{"Node Type":"Hash","Total Cost":1491,"Plan Rows":150,"Plans":[{"Node Type":"Seq Scan","Relation Name":"versions","Alias":"v",
+		"Filter":"(workspace = $1)","Total Cost":1491,"Plan Rows":150}]}]}]}}]`
+	page := func(blocks float64) *Builder {
+		b := idle()
+		return b.Statement(text, int64(b.Requests()), 27*ms, 20, blocks, plan).
+			Tables([]database.Table{{Name: "origins", Rows: 60000, Pages: 1669}, {Name: "versions", Rows: 60000, Pages: 741}})
+	}
+	const versions, origins = "CREATE INDEX ON versions (workspace)", "CREATE INDEX ON origins (id)"
+	found := Expect(t, slow.Query, page(1081), "db-slow-query at orders.go:41")
+	if len(found) == 1 && (!strings.Contains(found[0].Remedy, versions) || !strings.Contains(found[0].Remedy, origins)) {
+		t.Error(found[0].Remedy)
+	}
+	found = Expect(t, slow.Query, page(90), "db-slow-query at orders.go:41") // it reads little: OFFSET is what grows
+	if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, "Continue after the last row") {
+		t.Error(found[0].Remedy)
+	}
+}
+
 // Two statements that lack one index are one finding: the longer index serves both, and the gain is that of both.
 func TestOneIndexForTwoStatements(t *testing.T) {
 	scan := func(table string) string {

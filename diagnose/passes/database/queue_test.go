@@ -6,6 +6,7 @@ import (
 	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
@@ -95,5 +96,29 @@ func TestPlanWithoutTheServersCounts(t *testing.T) {
 	full := Expect(t, slow.Query, service(200*us).CPU(2, 1.98, 0.1, 0.05, 1.7), "db-slow-query at read.go:18")
 	if len(full) == 1 && !(full[0].GainCeiling > 3) {
 		t.Errorf("worth %.2fx, where an index for both statements frees most of the CPUs", full[0].GainCeiling)
+	}
+}
+
+// TestLookUpsBesideAScan: on saturated CPUs many look-ups wait as long as one scan. The server, which nobody read, spends its CPU on the
+// scan, and fetching the look-ups' rows at once frees little of it.
+func TestLookUpsBesideAScan(t *testing.T) {
+	const scan, lookUp = "SELECT * FROM items ORDER BY at LIMIT ?", "SELECT * FROM kinds WHERE id = ?"
+	const at = "shop/kinds.(*Store).Get@kinds.go:11"
+	gain := func(scans, lookUps time.Duration) float64 {
+		b := New(8, 205*time.Millisecond).NoStatements().CPU(2, 1.98, 0.5, 0.05, 1.35)
+		b.Wait(breakdown.StateRunning, 2*time.Millisecond, 3).Wait(breakdown.StateNetwork, scans, 1, queryAt(latest)...).
+			Wait(breakdown.StateNetwork, 100*lookUps, 100, queryAt(at)...).
+			Sample(2*time.Second, append(queryAt(at)[2:], queryAt(at)[len(queryAt(at))-1])...)
+		n := int64(b.Requests())
+		b.Asks(operation.Query, scan, n, scans, 50, Caller(1, scans, queryAt(latest)...)).Within(0, scans, 1).
+			Asks(operation.Query, lookUp, 100*n, lookUps, 1, Caller(1, lookUps, queryAt(at)...)).Within(0, 100*lookUps, 100)
+		found := Expect(t, database.NPlusOne, b, "db-n-plus-one at kinds.go:11")
+		if len(found) != 1 {
+			return 1
+		}
+		return found[0].GainCeiling
+	}
+	if beside, alone := gain(100*time.Millisecond, time.Millisecond), gain(time.Millisecond, 2*time.Millisecond); beside > 1.7 || alone < 2 {
+		t.Errorf("look-ups are worth %.2fx beside a scan and %.2fx alone", beside, alone)
 	}
 }

@@ -138,8 +138,8 @@ func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 		return "for a timer of " + within, "Open the file once and keep it open, instead of opening it in each request at " + at +
 			": " + within + " tries again and again to lock a file that another request has open."
 	case within != "" && callstack.Locks(within):
-		return "between attempts of " + within, "Hold the lock that " + within + " tries again and again to get at " + at + " for less time, " +
-			"or use one per key: another request or process has it meanwhile."
+		return "between attempts of " + within, "Hold the lock that " + within + " tries again and again to get at " + at +
+			" for less time, or use one per key: another request or process has it meanwhile."
 	case within != "":
 		return "for a timer of " + within, "Shorten the delay of " + within + ", which " + at + " waits for: a setting of the " +
 			"library, such as the time after which it sends a batch that is not full, or the pause between attempts."

@@ -218,7 +218,8 @@ func TestTimerOfALibrary(t *testing.T) {
 			"Hold the lock that redsync.(*Mutex).LockContext tries"},
 	} {
 		found := Expect(t, wait.Sleep, c.b, "sleep at cache.go:41")
-		if len(found) == 1 && (!strings.HasSuffix(found[0].Title, c.waits+" at cache.go:41") || !strings.HasPrefix(found[0].Remedy, c.remedy)) {
+		if len(found) == 1 && (!strings.HasSuffix(found[0].Title, c.waits+" at cache.go:41") ||
+			!strings.HasPrefix(found[0].Remedy, c.remedy)) {
 			t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
 		}
 	}
@@ -260,7 +261,8 @@ func TestSyscall(t *testing.T) {
 		"blocking-syscall at cache.go:41")
 	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "net.(*conn).Write",
 		"net/http.checkConnErrorWriter.Write"))
-	locked := Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Flock", get), "blocking-syscall at cache.go:41")
+	locked := Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Flock", get),
+		"blocking-syscall at cache.go:41")
 	if len(locked) == 1 && (!strings.Contains(locked[0].Title, "for a file lock") || strings.Contains(locked[0].Remedy, "Cache")) {
 		t.Errorf("%s: %s", locked[0].Title, locked[0].Remedy)
 	}
