@@ -37,10 +37,11 @@ func TestOrderOfANestedLoop(t *testing.T) {
 
 // TestOrInTheOrderOfAnIndex: a scan that only has its order from an index tests the OR for each row, and one SELECT per side searches.
 func TestOrInTheOrderOfAnIndex(t *testing.T) {
-	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":90,"Plan Rows":1,"Plans":[{"Node Type":"Index Scan","Relation Name":"t",
-		"Alias":"t","Index Name":"t_at","Total Cost":9000,"Plan Rows":50000,
+	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":90,"Plan Rows":1,
+		"Plans":[{"Node Type":"Index Scan","Relation Name":"t","Alias":"t","Index Name":"t_at","Total Cost":9000,"Plan Rows":50000,
 		"Filter":"((at >= (now() - $1)) OR (%s = $1))"}]}}]`
-	for column, want := range map[string]string{"at": "combine them by UNION: each can then search t_at.", "state": "CREATE INDEX ON t (state)"} {
+	for column, want := range map[string]string{"at": "combine them by UNION: each can then search t_at.",
+		"state": "CREATE INDEX ON t (state)"} {
 		root, err := Parse(fmt.Appendf(nil, plan, column))
 		if err != nil {
 			t.Fatal(err)

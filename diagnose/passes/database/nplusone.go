@@ -3,7 +3,6 @@ package database
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -297,40 +296,18 @@ func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
 	return r.part*waits + min(r.part, cpu)*(1-waits)
 }
 
-// fixedNS is about what a server takes for a statement that reads one row by an index, most of it for the call itself.
-const fixedNS = 30e3
-
-// executed estimates the repeats' part of what a server executes that did not count it, 0 to 1. On saturated CPUs each call waits for one
-// on both sides, however little it executes: of isucari's 98 look-ups and one scan the former had 47 % of the time, and removing them
-// gained 1.2x. So the mean of the fastest statement is that wait, but for what a call takes among as many as share the CPUs.
-func (r repeats) executed(p *diagnose.Pass, all *database.Statements) float64 {
-	mean := func(s database.Statement) float64 { return float64(s.Time) / float64(max(1, s.Calls)) }
-	fastest := math.Inf(1)
-	for _, s := range all.Statements {
-		if s.Calls > 0 && !statement.Utility(s.Text) {
-			fastest = min(fastest, mean(s))
-		}
-	}
-	sharing := p.Load().Rate * p.Waits().NS(callstack.DatabaseWait, callstack.PrepareWait) / 1e9 / max(1, p.CPU().CPUs) // Little's law
-	call := min(fastest, fixedNS*max(1, sharing))
-	var repeated, sum float64
-	for _, s := range all.Statements {
-		takes := (max(0, mean(s)-fastest) + call) * float64(s.Calls)
-		sum += takes
-		if times := demand.Times(p, s); times >= demand.Again && !inBatches(s) {
-			repeated += takes * (1 - 1/times)
-		}
-	}
-	return repeated / max(1, sum)
-}
-
 // repetition sums the repeated calls: of each statement all but the first, with
 // their execution time as the server counted it and their part of the remaining
 // wait, because all round trips cost about the same. Beginnings and ends of
 // transactions count but never lead: they repeat because what they enclose does.
 func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime, most float64
-	r.executes = r.executed(p, all)
+	r.executes = demand.ExecutedUnread(p, all, func(s database.Statement) float64 {
+		if times := demand.Times(p, s); times >= demand.Again && !inBatches(s) {
+			return 1 - 1/times
+		}
+		return 0
+	})
 	for _, s := range all.Statements {
 		times := demand.Times(p, s)
 		calls += times
