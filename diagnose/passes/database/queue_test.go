@@ -118,7 +118,8 @@ func TestLookUpsBesideAScan(t *testing.T) {
 		}
 		return found[0].GainCeiling
 	}
-	if beside, alone := gain(100*time.Millisecond, time.Millisecond), gain(time.Millisecond, 2*time.Millisecond); beside > 1.7 || alone < 2 {
+	beside, alone := gain(100*time.Millisecond, time.Millisecond), gain(time.Millisecond, 2*time.Millisecond)
+	if beside > 1.7 || alone < 2 {
 		t.Errorf("look-ups are worth %.2fx beside a scan and %.2fx alone", beside, alone)
 	}
 }
