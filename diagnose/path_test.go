@@ -15,6 +15,8 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 // traced is the critical path of a fixture of package anatomy, in a run.
@@ -149,6 +151,35 @@ func TestPathOfCalls(t *testing.T) {
 		if got := found.Ledger.Path[0]; got.Text != c.want {
 			t.Errorf("%q, want %q", got.Text, c.want)
 		}
+	}
+}
+
+// TestPathOfCallsToItself: a gateway calls its own gRPC server. The request that answers is among those of the path, and the wait for it is
+// not shown beside what it waits for.
+func TestPathOfCallsToItself(t *testing.T) {
+	const reader, ms = "google.golang.org/grpc/internal/transport.(*http2Client).reader", time.Millisecond
+	nodes := []breakdown.PathNode{
+		{Kind: breakdown.PathGoroutine, State: breakdown.StateSelect, Function: reader, Share: 0.5, Site: "google.golang.org/grpc.(*csAttempt).recvMsg"},
+		{Kind: breakdown.PathState, State: breakdown.StateNetwork, Share: 0.4, Stack: Stack(Query()...)},
+		{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.1},
+	}
+	path := func(answered int) []findings.LedgerPath {
+		b := New(8, 10*ms).Wait(breakdown.StateSelect, 5*ms, 1, "runtime.selectgo", "google.golang.org/grpc.(*csAttempt).recvMsg",
+			"google.golang.org/grpc.(*ClientConn).Invoke", List).Wait(breakdown.StateNetwork, 4*ms, 1, Query()...)
+		b.Gauge(series.SocketsOutwards, "to=self", 1).Gauge(series.SocketsOutwards, "to=other", float64(1000-answered)/1000)
+		rec, a := b.Path(nodes).Served("grpc", answered).Open(t)
+		found, err := diagnose.Run(rec, a, nil)
+		if err != nil || len(found.Ledger.Path) == 0 {
+			t.Fatalf("%v, %+v", err, found.Ledger)
+		}
+		return found.Ledger.Path
+	}
+	own, other := path(1000), path(0)
+	if len(own) != 2 || own[0].Share != 0.8 || !strings.Contains(own[0].Text, "the database") {
+		t.Errorf("%+v", own)
+	}
+	if len(other) != 3 || other[0].Share != 0.5 {
+		t.Errorf("%+v", other)
 	}
 }
 

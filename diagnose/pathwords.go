@@ -30,6 +30,7 @@ func (p *Pass) pathEntries() []findings.LedgerPath {
 	rest := 0.0
 	nodes, handed := p.Unfolded()
 	p.handed = handed
+	nodes = p.withoutItself(nodes)
 	for _, n := range nodes {
 		if n.Share < leastLine || len(list) == pathLines || n.Kind == breakdown.PathOther {
 			rest += n.Share
@@ -65,6 +66,35 @@ func (p *Pass) pathEntries() []findings.LedgerPath {
 		list = append(list, findings.LedgerPath{Share: rest, Text: "everything else, each part below 3 %"})
 	}
 	return list
+}
+
+// withoutItself leaves out what requests wait for the service's own server: the requests that it answers then are among those of the
+// path, whose parts are of the rest. A gateway that calls its own gRPC server would otherwise show each wait twice.
+func (p *Pass) withoutItself(nodes []breakdown.PathNode) []breakdown.PathNode {
+	own := 0.0
+	itself := func(n breakdown.PathNode) bool {
+		if p.inCall(n) {
+			_, kind := p.callOf(n)
+			return kind == callstack.OwnServer
+		}
+		return n.Kind == breakdown.PathState && p.Stacks.Wait(breakdown.Part{State: n.State, Stack: n.Stack}) == callstack.OwnServer
+	}
+	for _, n := range nodes {
+		if itself(n) {
+			own += n.Share
+		}
+	}
+	if own == 0 || own > 1-leastLine { // what it answers was not seen
+		return nodes
+	}
+	rest := make([]breakdown.PathNode, 0, len(nodes))
+	for _, n := range nodes {
+		if !itself(n) {
+			n.Share /= 1 - own
+			rest = append(rest, n)
+		}
+	}
+	return rest
 }
 
 // pathWhy says why there is no path.
@@ -181,16 +211,21 @@ func (p *Pass) answers(n breakdown.PathNode) bool {
 
 // callWords names the call in which a request waits for a client's goroutine.
 func (p *Pass) callWords(n breakdown.PathNode) string {
-	at, stack := p.caller(n)
-	if i := p.Stacks.Innermost(stack); i >= 0 {
-		stack = stack[:i+1] // the call may be made in a function that a database's transaction was handed
-	}
-	kind := p.Stacks.Wait(breakdown.Part{State: n.State, Stack: stack})
+	at, kind := p.callOf(n)
 	words := waiting(kind)
 	if !p.Stacks.User(at) {
 		return words
 	}
 	return words + " in " + named(at)
+}
+
+// callOf returns the place of a call in which a request waits for a client's goroutine, and what it waits for.
+func (p *Pass) callOf(n breakdown.PathNode) (at code.Frame, kind callstack.Wait) {
+	at, stack := p.caller(n)
+	if i := p.Stacks.Innermost(stack); i >= 0 {
+		stack = stack[:i+1] // the call may be made in a function that a database's transaction was handed
+	}
+	return at, p.Stacks.Wait(breakdown.Part{State: n.State, Stack: stack})
 }
 
 // caller returns the place of the longest wait for a client's goroutine, and that wait's stack. A

@@ -16,7 +16,7 @@ import (
 // TestKeptValueSavesItsSource: keeping a decoded value saves reading its source too, in a function that does little else.
 func TestKeptValueSavesItsSource(t *testing.T) {
 	const load, list = "shop/orders.(*Index).load@index.go:20", "shop/orders.(*API).list@api.go:70"
-	high, question := 0.0, false
+	high, question, waits := 0.0, false, ""
 	gain := func(other time.Duration, others ...string) float64 {
 		b := New(8, time.Millisecond).CPU(2, 1.9, 1.7, 0.1, -1).
 			Sample(7*s, "encoding/json.(*decodeState).object", "encoding/json.Unmarshal", load, list)
@@ -24,6 +24,11 @@ func TestKeptValueSavesItsSource(t *testing.T) {
 		b.Counter(series.LoadBytesOut, "", 100*b.Requests()).Counter(series.LoadBytesIn, "", 200*b.Requests())
 		if question {
 			b.Asks(operation.HTTP, "GET stock/all", 1000, time.Millisecond, 0, Caller(1, time.Millisecond, "net/http.(*Client).Do", load))
+		}
+		if waits != "" {
+			b.CPU(2, 0.9, 0.8, 0.05, -1)
+			b.Wait(breakdown.StateRunning, time.Millisecond/4, 1).Wait(breakdown.StateSelect, 3*time.Millisecond/4, 1, "runtime.selectgo",
+				"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", waits)
 		}
 		found := Expect(t, cpu.JSON, b, "cpu-json at index.go:20")
 		if len(found) == 0 {
@@ -43,6 +48,14 @@ func TestKeptValueSavesItsSource(t *testing.T) {
 	if asked := gain(2*s, "syscall.Read", "net.(*conn).Read", "io.ReadAll", load); asked > apart || high < reads {
 		t.Errorf("the answer to a question, which may differ: %.2fx to %.2fx, want %.2fx to %.2fx", asked, high, apart, reads)
 	}
+	kept := func(at string) float64 {
+		waits = at
+		gain(2*s, "syscall.Read", "net.(*conn).Read", "io.ReadAll", load)
+		return high
+	}
+	if own, other := kept(load), kept("shop/orders.total@total.go:4"); own < 2*other {
+		t.Errorf("a kept answer is not waited for either: at most %.2fx, and %.2fx if another call is waited for", own, other)
+	}
 }
 
 // TestLessJSON: where the sizes of requests and answers say that less can be encoded or decoded, a faster encoder is not
@@ -57,7 +70,7 @@ func TestLessJSON(t *testing.T) {
 	decodes := func(sent float64) *Builder { return sized(Healthy().Sample(6*s, decode...), sent, 200) }
 	encodes := func(got float64) *Builder { return sized(Healthy().Sample(6*s, encode...), 100, got) }
 	differs := encodes(1).Series(series.LoadBytesIn, "", func(window int) float64 { return 200000 * float64(5+window%3) })
-	const less, general = "First, decode less at api.go:88: a request of 100 B carries less than that", "At api.go:88, use generated code"
+	const less, general = "First, decode less at api.go:88: a request of 100 B brings less than is decoded there", "At api.go:88, use generated code"
 	for name, c := range map[string]struct {
 		b    *Builder
 		want string

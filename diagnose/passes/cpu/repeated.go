@@ -95,7 +95,7 @@ func decodeLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken
 		return
 	}
 	source, asked := sourceOf(p, use, callstack.Reflect, t.caller)
-	f.Remedy = fmt.Sprintf("Decode once and cache the value until its source changes: a request of %s carries less than is decoded at "+
+	f.Remedy = fmt.Sprintf("Decode once and cache the value until its source changes: a request of %s brings less than is decoded at "+
 		"%s%s. Otherwise: %s", diagnose.Size(sent), diagnose.At(t.hot.Place), source, f.Remedy)
 	keptWhole(p, f, t, asked)
 }
@@ -115,10 +115,31 @@ func keptWhole(p *diagnose.Pass, f *diagnose.Finding, t taken, asked bool) {
 		"everything that %s does to get the value takes %s of the CPU", callstack.Short(function), diagnose.Percent(within)))
 	kept := p.Ran(evidence.Work{Share: min(1, within), Function: function})
 	if asked {
-		part := p.Ran(evidence.Work{Share: f.Share, Function: function})
-		kept.Factor, kept.Low, kept.High = part.Factor, cmp.Or(part.Low, part.Factor), max(kept.Factor, kept.High)
+		part, whole := p.Ran(evidence.Work{Share: f.Share, Function: function}), kept
+		if share := asksFor(p, function); share > 0 { // nor is the source asked then, which may compute on this host as well
+			whole = p.Unasked(share, min(1, within))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,
+				"requests wait %s of their time for what %s asks for", diagnose.Percent(share), callstack.Short(function)))
+		}
+		kept.Factor, kept.Low, kept.High = part.Factor, cmp.Or(part.Low, part.Factor), max(kept.Factor, kept.High, whole.Factor, whole.High)
 	}
 	diagnose.Promise(f, kept)
+}
+
+// asksFor returns the part of request time, 0 to 1, in which requests wait for other programs below a function.
+func asksFor(p *diagnose.Pass, function string) (share float64) {
+	w := p.Waits()
+	for _, kind := range w.Kinds() {
+		if !p.Asks(kind) {
+			continue
+		}
+		for _, site := range w.Sites(kind) {
+			if slices.ContainsFunc(site.Part.Stack, func(f code.Frame) bool { return f.Function == function }) {
+				share += site.Share
+			}
+		}
+	}
+	return share
 }
 
 // needless reports whether the bytes that requests send and receive cannot take the CPU that a use takes at its hottest place: it
