@@ -171,8 +171,8 @@ func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) 
 			"receive), assign their fields, or keep the typed value. Otherwise: %s", at, f.Remedy)
 	case !m.brings() && m.decoding >= mostly*all:
 		source, asked := sourceOf(p, use, callstack.JSON, t.caller)
-		f.Remedy = fmt.Sprintf("First, decode less at %s: a request of %s brings less than is decoded there%s. %s A faster decoder or generated "+
-			"code comes second.", at, diagnose.Size(m.sent), source, lessOf(asked))
+		f.Remedy = fmt.Sprintf("First, decode less at %s: a request of %s brings less than is decoded there%s. %s A faster decoder or "+
+			"generated code comes second.", at, diagnose.Size(m.sent), source, lessOf(asked))
 		keptWhole(p, f, t, asked)
 	case m.same && m.gets() && m.encoding >= (1-partly)*all: // responses to what is decoded depend on it
 		f.Remedy = fmt.Sprintf("All responses to this load have the same size: if they are identical, cache the encoded bytes until the "+

@@ -70,7 +70,8 @@ func TestLessJSON(t *testing.T) {
 	decodes := func(sent float64) *Builder { return sized(Healthy().Sample(6*s, decode...), sent, 200) }
 	encodes := func(got float64) *Builder { return sized(Healthy().Sample(6*s, encode...), 100, got) }
 	differs := encodes(1).Series(series.LoadBytesIn, "", func(window int) float64 { return 200000 * float64(5+window%3) })
-	const less, general = "First, decode less at api.go:88: a request of 100 B brings less than is decoded there", "At api.go:88, use generated code"
+	const less = "First, decode less at api.go:88: a request of 100 B brings less than is decoded there"
+	const general = "At api.go:88, use generated code"
 	for name, c := range map[string]struct {
 		b    *Builder
 		want string

@@ -157,8 +157,8 @@ var TemplateParse = domain{
 				"version that caches the template.", callstack.Short(h.Via), diagnose.At(h.Place))
 		}
 		if strings.Contains(h.Callee, "escape") { // sablier parses some lines before
-			return fmt.Sprintf("Parse the template that is executed at %s once, at start-up or when its text changes: html/template escapes "+
-				"it at its first execution, and each request has a first one. Turn functions that need the request's values into "+
+			return fmt.Sprintf("Parse the template that is executed at %s once, at start-up or when its text changes: html/template "+
+				"escapes it at its first execution, and each request has a first one. Turn functions that need the request's values into "+
 				"fields of the data.", diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("Parse the template once, at start-up or when its text changes, and only execute it in requests, "+
