@@ -39,7 +39,8 @@ const (
 	Dial        = 10 // a connection of net/http's client: looked up, or opened
 	RPC         = 11
 	Redis       = 12
-	kinds       = 13
+	Connect     = 13 // a connection is opened by net/http's client, for the call that asks for one or for a later one
+	kinds       = 14
 )
 
 // Flags of an operation's end.

@@ -45,7 +45,8 @@ const (
 	Batch       Kind = "batch"
 	Copy        Kind = "copy"
 	HTTP        Kind = "http"
-	Dial        Kind = "dial" // a connection of net/http's client: waited for, or opened
+	Dial        Kind = "dial"    // a connection of net/http's client: waited for, or opened
+	Connect     Kind = "connect" // one that net/http's client opens, for the call that waits or for a later one
 	RPC         Kind = "rpc"
 	Redis       Kind = "redis"
 )

@@ -323,6 +323,10 @@ func redlineDialled(host string, pc *persistConn, err error, op uint64, start in
 			op, start := redlineStart(10, $2.targetAddr, "")
 			$call
 			redlineDialled($2.targetAddr, $r1, $r2, op, start)`},
+		{receiver: "*Transport", function: "dialConn", types: map[string]string{"$2": "connectMethod", "$r2": "error"}, body: `
+			op, start := redlineStart(13, $2.targetAddr, "")
+			$call
+			redlineStop(op, start, 0, redlineFailed($r2))`, optional: true},
 		{receiver: "serverHandler", function: "ServeHTTP", types: map[string]string{"$2": "*Request"}, body: `
 			if task := redlineMarked($2); task != nil {
 				defer task.End() // also when the handler panics, as it does to cut a connection

@@ -92,14 +92,18 @@ func (p *Run) Operations() *operation.Operations {
 // Dialled returns how many connections net/http's client opened in the steady span, by the hooks' count; counted is false where they
 // saw it ask for none.
 func (p *Run) Dialled() (n float64, counted bool) {
+	all := 0.0 // also those that a later call got than the one that asked
 	if ops := p.Operations(); ops != nil {
 		for _, o := range ops.Operations {
-			if o.Kind == operation.Dial {
+			switch o.Kind {
+			case operation.Dial:
 				n, counted = n+float64(o.Opened), counted || o.Calls > 0
+			case operation.Connect:
+				all += float64(o.Calls - o.Errors)
 			}
 		}
 	}
-	return n, counted
+	return max(n, all), counted
 }
 
 // ServesRPC reports whether traces saw the target serve gRPC.

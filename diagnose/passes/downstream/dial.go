@@ -248,22 +248,22 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 }
 
 // count sets how many connections are opened per request. The hooks count those of net/http's client, streams over one connection
-// (yamux) included, but of these only those that the call which asked for one then got: net/http dials on while another call's connection
-// becomes idle, and leaves the dialled one to the next. The kernel counts all of the service's, also those to its database, which the
-// server or the hooks count, and those of other clients.
+// (yamux) included. The kernel counts all of the service's, also those to its database, which the server or the hooks count, and those of
+// other clients.
 func (d *dialled) count(p *diagnose.Pass) {
 	d.each = d.times
 	if each, counted := opened(p); counted {
 		d.each, d.source = each, diagnose.FromProcess
 	}
 	n, counted := p.Dialled()
-	if requests := p.CountedRequests(); requests > 0 && (n/requests > d.each || counted && standard(p) && others(p)) {
+	if requests := p.CountedRequests(); requests > 0 && (n/requests > d.each || counted && standard(p) && holds(p)) {
 		d.each, d.source = n/requests, diagnose.FromProbe
 	}
 }
 
-// others reports whether the hooks saw calls of other clients than net/http's.
-func others(p *diagnose.Pass) bool {
+// holds reports whether the hooks' count holds beside the kernel's: they counted each connection, or calls of other clients as well. In
+// bundles from before they counted those that net/http opens for a later call, they have only those that the asking call got.
+func holds(p *diagnose.Pass) bool {
 	ops := p.Operations()
 	return ops == nil || slices.ContainsFunc(ops.Operations, func(o operation.Operation) bool {
 		return o.Kind != operation.HTTP && o.Kind != operation.Dial
