@@ -25,7 +25,8 @@ var kinds = map[int]operation.Kind{
 	operations.Query: operation.Query, operations.Exec: operation.Exec, operations.Prepare: operation.Prepare,
 	operations.Acquire: operation.Acquire, operations.Transaction: operation.Transaction,
 	operations.Batch: operation.Batch, operations.Copy: operation.Copy, operations.HTTP: operation.HTTP,
-	operations.Dial: operation.Dial, operations.Connect: operation.Connect, operations.RPC: operation.RPC, operations.Redis: operation.Redis,
+	operations.Dial: operation.Dial, operations.Connect: operation.Connect,
+	operations.RPC: operation.RPC, operations.Redis: operation.Redis,
 }
 
 // Tally holds the probe's counts up to one instant.
