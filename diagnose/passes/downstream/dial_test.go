@@ -78,7 +78,8 @@ func TestDialsForTheNextCall(t *testing.T) {
 		return b.Asks(kind, "shop:80", int64(each*b.Requests()), ms, 1, Caller(1, ms, get))
 	}
 	for want, b := range map[string]*Builder{"opens 0.5 connections per request": dials(operation.HTTP, 1),
-		"opens a connection per 10 requests": dials(operation.Redis, 1), "opens a connection per 3.33 requests": dials(operation.Connect, 0.3)} {
+		"opens a connection per 10 requests":   dials(operation.Redis, 1),
+		"opens a connection per 3.33 requests": dials(operation.Connect, 0.3)} {
 		found := Expect(t, downstream.Churn, b, "http-client-churn at cache.go:41")
 		if len(found) == 1 && !strings.Contains(found[0].Title, want) {
 			t.Errorf("%s, want %s", found[0].Title, want)
