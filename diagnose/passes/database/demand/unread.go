@@ -9,8 +9,9 @@ import (
 	"github.com/redline-go/redline/record/statement"
 )
 
-// fixedNS is about what a server takes for a statement that reads one row by an index, most of it for the call itself.
-const fixedNS = 30e3
+// LookUpNS is about what a server takes for a statement that reads one row by an index, in ns, most of it for the call itself: no index
+// makes one faster.
+const LookUpNS = 30e3
 
 // ExecutedUnread estimates a part of what a server executes that did not count it, 0 to 1: some returns which part of each statement's
 // calls belongs to it. On saturated CPUs each call waits for one on both sides, however little it executes: of isucari's 98 look-ups and
@@ -25,7 +26,7 @@ func ExecutedUnread(p *diagnose.Pass, all *database.Statements, some func(databa
 		}
 	}
 	inDatabase := p.Load().Rate * p.Waits().NS(callstack.DatabaseWait, callstack.PrepareWait) / 1e9 // Little's law
-	call := min(fastest, fixedNS*max(1, inDatabase/max(1, p.CPU().CPUs)))
+	call := min(fastest, LookUpNS*max(1, inDatabase/max(1, p.CPU().CPUs)))
 	var part, sum float64
 	for _, s := range all.Statements {
 		takes := (max(0, mean(s)-fastest) + call) * float64(s.Calls)

@@ -81,7 +81,7 @@ func (c cost) assess(s database.Statement, catalogue index.Catalogue) cost {
 		if c.groups {
 			c.planned, c.advice = false, index.Advice{} // the rows are wanted; that they are few comes later
 		}
-		c.wasteful = c.mean >= index.Halves*max(lookUpNS, c.mean*c.scan.Needed)
+		c.wasteful = c.mean >= index.Halves*max(demand.LookUpNS, c.mean*c.scan.Needed)
 		if c.blocks >= 0 || c.scan.Removed() > 0 {
 			c.confidence = findings.High
 		}
@@ -117,7 +117,7 @@ func (c cost) saved() float64 {
 	if !c.wasteful || !c.planned {
 		return 1
 	}
-	return 1 - max(c.scan.Needed, min(1, lookUpNS/c.mean))
+	return 1 - max(c.scan.Needed, min(1, demand.LookUpNS/c.mean))
 }
 
 func (c cost) blocksText() string {

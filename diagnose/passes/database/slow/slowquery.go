@@ -30,9 +30,6 @@ const (
 	// blocksPerRow is for a statement without a plan: twice the descent of three
 	// blocks and the row's own.
 	blocksPerRow = index.Halves * 4
-	// lookUpNS is about what the server takes for a statement that reads one row by
-	// an index, most of it fixed (30 µs); no index makes one faster.
-	lookUpNS = 30e3
 	// slowMeanNS per execution is slow by itself, whatever the plan (20 ms). It
 	// must be well above what CPU contention adds to a fast statement.
 	slowMeanNS = 20e6

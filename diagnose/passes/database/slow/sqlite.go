@@ -74,7 +74,8 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: findings.Where{SQL: lead.Text},
 	}
-	diagnose.Promise(&f, slowGain(p, share, part*saves, runs(p, append(others, lead)...)))
+	served := append(slices.Clone(others), lead)
+	diagnose.Promise(&f, slowGain(p, share, part*saves, runs(p, served...)))
 	place := ""
 	if known {
 		at.Describe(&f)
@@ -90,7 +91,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		wordScan(p, &f, lead, others, place)
 	}
 	wordOthers(p, &f, from, others, why)
-	overWire(p, &f, part, saves, append(others, lead)...)
+	overWire(p, &f, part, saves, served...)
 	if known && !planned && returnsMany(lead) {
 		readsMany(p, &f, lead, by, share*part)
 	}
