@@ -82,34 +82,23 @@ func Weight(f *findings.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-// wide is the ratio of a gain's ends from which it is printed as a range: then chance alone may
-// put the claim off by more than the factor of 1.5 within which one counts as right (docs/diagnosis.md).
-const wide = 1.5
-
-// farBelow is how many times the lower end of a gain lies below the largest that is printed from which it is no matter of the share's
-// error: what remains is not known.
-const farBelow = 5
-
 // gain words what removing a finding's cause is worth, or "" where that is not known.
 func gain(f *findings.Finding) string {
 	g := f.GainCeiling
 	if g <= 1.005 || math.IsInf(g, 0) {
 		return ""
 	}
-	text := "worth about " + notation.Factor(g)
-	switch unsure := f.GainLow > 1 && f.GainHigh >= wide*f.GainLow && g < laws.Most; {
-	case unsure && (f.GainAtLeast || f.GainHigh >= laws.Most):
-		text = "worth at least " + notation.Factor(f.GainLow)
-	case unsure:
-		text = fmt.Sprintf("worth %s to %s", notation.Factor(f.GainLow), notation.Factor(f.GainHigh))
-	case f.GainAtLeast:
-		text = "worth at least " + notation.Factor(g)
-	}
-	switch far := f.GainLow > 1 && f.GainLow < laws.Most/farBelow; {
-	case g >= laws.Most && far:
-		text = "worth at least " + notation.Factor(f.GainLow)
-	case g >= laws.Most:
-		text = fmt.Sprintf("worth %dx or more", laws.Most) // the share's own error decides beyond
+	text := ""
+	claimed := laws.Gain{Factor: g, Low: f.GainLow, High: f.GainHigh, AtLeast: f.GainAtLeast}
+	switch from, to := claimed.Claim(); {
+	case from >= laws.Most:
+		text = fmt.Sprintf("worth %dx or more", laws.Most)
+	case math.IsInf(to, 0):
+		text = "worth at least " + notation.Factor(from)
+	case to > from:
+		text = fmt.Sprintf("worth %s to %s", notation.Factor(from), notation.Factor(to))
+	default:
+		text = "worth about " + notation.Factor(from)
 	}
 	if f.ShareOf == "tail latency" {
 		text = "tail at most " + notation.Factor(g) + " shorter"

@@ -144,10 +144,13 @@ func (b *bench) against(ctx context.Context, n *needs, c corpus.Case, dir string
 		if f.GainOf == laws.Latency {
 			gain = sides[0].latency / sides[1].latency
 		}
-		claimed, measured = append(claimed, f.GainCeiling), append(measured, gain)
-		if f.GainAtLeast || f.GainCeiling >= laws.Most {
+		claim := f.GainCeiling
+		printed := laws.Gain{Factor: claim, Low: f.GainLow, High: f.GainHigh, AtLeast: f.GainAtLeast}
+		if from, to := printed.Claim(); math.IsInf(to, 1) {
+			claim = from
 			floors++
 		}
+		claimed, measured = append(claimed, claim), append(measured, gain)
 	}
 	one.AtLeast = floors == len(claimed) // else one of them claims an upper bound as well
 	one.Pairs, one.Claimed, one.Measured = len(claimed), median(claimed), median(measured)

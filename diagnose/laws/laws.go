@@ -32,10 +32,13 @@ const (
 // wake-up and the run; services that wait for something stay below 0.9.
 const Full = 0.92
 
-// halfIdle is the utilisation below which most requests find a CPU idle: an arrival does with
-// probability 1 - use (Poisson arrivals see time averages; Wolff, Operations Research 30(2), 1982). The
-// measured CPU time then includes a wake-up for each, which a busy CPU is spared.
-const halfIdle = 0.5
+// mostlyIdle is the probability of finding a server idle from which most requests do. The measured
+// CPU time then includes a wake-up for each, which a busy CPU is spared.
+const mostlyIdle = 0.5
+
+// mostFreed is the part of a resource's demand that a cut may remove while what remains is still a floor. Of a larger
+// part the error counts more than the wake-ups do, and it has no side.
+const mostFreed = 0.5
 
 // Resource serves a bounded number of requests at a time.
 type Resource struct {
@@ -65,6 +68,11 @@ func (r Resource) Use() float64 {
 	}
 	return math.Min(1, r.Busy/r.Servers)
 }
+
+// idle returns the probability, 0 to 1, that an arrival finds a server idle: that not all are busy at the
+// time (Poisson arrivals see time averages; Wolff, Operations Research 30(2), 1982), if each is busy
+// independently of the others.
+func (r Resource) idle() float64 { return 1 - math.Pow(r.Use(), r.Servers) }
 
 // bound returns by which factor the rate may grow until the resource is used up,
 // when freed of its servers are no longer busy. One that is used up carries its
@@ -116,7 +124,7 @@ type Gain struct {
 	// Then names what limits next; "" if only the response time itself does.
 	Then string
 	// AtLeast is set if Factor is a lower bound: it is capped at Most, or the next limit is
-	// CPU time whose demand is not removed and was measured while most CPUs were idle.
+	// CPU time most of whose demand remains and was measured while most requests found a CPU idle.
 	AtLeast bool
 	// Low and High are the factors if the cut is two standard errors smaller or larger than
 	// measured; 0 where its error is not known. Near the pole a hundredth of the whole multiplies
@@ -175,7 +183,7 @@ func (m Model) gain(cut Cut) Gain {
 		for _, r := range m.Resources {
 			if bound := r.bound(cut.Busy[r.Name]); bound <= gain.Factor {
 				gain.Factor, gain.Then = bound, r.Name
-				gain.AtLeast = !r.Counted && r.Use() < halfIdle && !(cut.Busy[r.Name] > 0)
+				gain.AtLeast = !r.Counted && r.idle() > mostlyIdle && cut.Busy[r.Name] <= mostFreed*r.Busy
 			}
 		}
 	}

@@ -43,8 +43,11 @@ func TestDemandMeasuredIdleIsAFloor(t *testing.T) {
 	if g := m.Gain(laws.Cut{Time: 0.5}); g.AtLeast {
 		t.Errorf("the rest of the response limits: %+v", g)
 	}
-	if g := m.Gain(laws.Cut{Time: 0.99, Busy: map[string]float64{cpus: 0.1}}); g.AtLeast {
-		t.Errorf("part of the demand goes: %+v", g)
+	if g := m.Gain(laws.Cut{Time: 0.99, Busy: map[string]float64{cpus: 0.05}}); !g.AtLeast {
+		t.Errorf("a quarter of the demand goes: %+v", g)
+	}
+	if g := m.Gain(laws.Cut{Time: 0.99, Busy: map[string]float64{cpus: 0.15}}); g.AtLeast {
+		t.Errorf("most of the demand goes: %+v", g)
 	}
 	if g := m.Gain(laws.Cut{Time: 1}); g.Factor != 10 {
 		t.Errorf("%+v", g)
@@ -54,6 +57,10 @@ func TestDemandMeasuredIdleIsAFloor(t *testing.T) {
 		t.Errorf("connections wake nobody: %+v", g)
 	}
 	m.Resources[0] = laws.Resource{Name: cpus, Servers: 2, Busy: 1.2}
+	if g := m.Gain(laws.Cut{Time: 0.99}); !g.AtLeast {
+		t.Errorf("two CPUs, of which one is mostly idle: %+v", g)
+	}
+	m.Resources[0].Busy = 1.5
 	if g := m.Gain(laws.Cut{Time: 0.99}); g.AtLeast {
 		t.Errorf("busy CPUs: %+v", g)
 	}
@@ -190,6 +197,28 @@ func TestQueueShortensByMoreThanItsShare(t *testing.T) {
 	} {
 		if got := laws.Queue(c.use, c.freed); !near(got, c.want) {
 			t.Errorf("use %v, less %v: %v, want %v", c.use, c.freed, got, c.want)
+		}
+	}
+}
+
+func TestClaimIsAFigureARangeOrAFloor(t *testing.T) {
+	floor := math.Inf(1)
+	for _, c := range []struct {
+		gain     laws.Gain
+		from, to float64
+	}{
+		{laws.Gain{Factor: 2}, 2, 2},
+		{laws.Gain{Factor: 2, Low: 1.8, High: 2.3}, 2, 2},
+		{laws.Gain{Factor: 6, Low: 4, High: 9}, 4, 9},
+		{laws.Gain{Factor: 6, AtLeast: true}, 6, floor},
+		{laws.Gain{Factor: 6, Low: 4, High: 9, AtLeast: true}, 4, floor},
+		{laws.Gain{Factor: 14, Low: 5.6, High: laws.Most}, 5.6, floor},
+		{laws.Gain{Factor: laws.Most}, laws.Most, floor},
+		{laws.Gain{Factor: laws.Most, Low: 38, High: laws.Most}, laws.Most, floor},
+		{laws.Gain{Factor: laws.Most, Low: 8, High: laws.Most}, 8, floor},
+	} {
+		if from, to := c.gain.Claim(); from != c.from || to != c.to {
+			t.Errorf("%+v claims %v to %v, want %v to %v", c.gain, from, to, c.from, c.to)
 		}
 	}
 }

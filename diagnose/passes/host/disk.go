@@ -75,6 +75,11 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			v.Gain, v.GainOf, v.Then, v.AtLeast = gain, laws.Latency, "", false
 		}
 		f := v.Finding(p, "disk-sync", s)
+		if v.Of == diagnose.OfRequest && !p.CPU().Full() {
+			if worth := p.Polled(s.Share, calls.cpu(s)); worth.Factor > f.GainCeiling {
+				diagnose.Promise(&f, worth) // what the kernel computes in the calls goes with them
+			}
+		}
 		if at, ok := onBehalf(p, s); ok {
 			f.Where.Detail = fmt.Sprintf("for %s (%s)", callstack.Short(at.Function), diagnose.At(at))
 			if callers := p.Stacks.Callers(s.Part.Stack, at); len(callers) > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
@@ -81,6 +82,20 @@ func (d diskCalls) sites() []waits.Site {
 		}
 	}
 	return append(sites, p.Ends(callstack.SyncWait, d.end)...)
+}
+
+// cpu returns the part of the service's CPU, 0 to 1, that the calls of a site's owner take; 0 without a profile.
+func (d diskCalls) cpu(s waits.Site) float64 {
+	use, err := d.p.Use()
+	if err != nil {
+		return 0
+	}
+	owner := callstack.Owner(s.Place.Function)
+	return use.Part(func(b usage.Booked) bool {
+		wait := d.p.Stacks.Wait(breakdown.Part{State: breakdown.StateSyscall, Stack: b.Stack})
+		place, ok := d.place(wait, b.Stack)
+		return ok && callstack.Owner(place.Function) == owner
+	})
 }
 
 // queuesBehind returns the functions in which requests wait, for most of that time, for whoever is in a

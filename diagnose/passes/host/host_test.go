@@ -156,6 +156,21 @@ func TestDisk(t *testing.T) {
 		(found[0].ShareOf != diagnose.OfRequest || found[0].GainOf != laws.Latency || found[0].Then != "") {
 		t.Errorf("worth %.2fx of %q, then %q", found[0].GainCeiling, found[0].GainOf, found[0].Then)
 	}
+	// What the kernel computes in the calls goes with them, and leaves CPUs to others: of a place that writes elsewhere, nothing.
+	worth := func(sync ...string) float64 {
+		b := New(64, 40*ms).CPU(2, 1.4, 1.2, 0.1, 0.1).Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateSyscall, 36*ms, 1, "syscall.Fsync", "os.(*File).Sync", wal).Busy(8*time.Second).
+			Sample(4*time.Second, sync...)
+		found := Expect(t, host.Disk, b, "disk-sync at wal.go:30")
+		if len(found) != 1 {
+			return 0
+		}
+		return found[0].GainCeiling
+	}
+	own, others := worth("syscall.Fsync", "os.(*File).Sync", wal), worth("syscall.Fsync", "os.(*File).Sync", "shop/other.Save@other.go:3")
+	if !(own > 1.3*others) {
+		t.Errorf("worth %.2fx with the CPU of its calls, %.2fx without", own, others)
+	}
 	// A generic function writes whatever it is given: who gave it is named, and who called that.
 	found := Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", wal,
 		"shop/data.Service[...].Update@data.go:57", "shop/keys.(*Keys).Touch@keys.go:109", "shop/web.(*Bouncer).lookup@web.go:352"),

@@ -108,6 +108,11 @@ type measure struct {
 	part func(site) float64
 }
 
+// evicting is how many bytes per request push everything else out of a CPU's own cache (L2; 512 KiB on AMD's EPYC, 1 to
+// 2 MiB on Intel's Xeon): memory that is new is memory that no cache holds. All that requests do besides was then
+// measured on cold caches, and is an upper bound.
+const evicting = 512 << 10
+
 // runAllocation charges the leading site with its share of the CPU of allocating
 // and collecting. Below a tenth of gain it is rejected with the figure: in most
 // services some site leads. What other programs take does not decide: a site that would be worth
@@ -159,18 +164,25 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f.Title += fmt.Sprintf("; allocation and garbage collection take %s of the CPU", diagnose.Percent(cost))
 	diagnose.Promise(&f, ran, collected)
+	f.GainAtLeast = f.GainAtLeast || perRequest(p, lead.bytes) >= evicting
 	p.NotCalled(&f, through.site.place.Function, through.function)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, assist, diagnose.Ratio,
 			"requests help the garbage collector for %s of their time", diagnose.Percent(assist)))
 	}
+	f.Confidence = sure(p, cost)
+	return []diagnose.Finding{f}, nil
+}
+
+// sure is the confidence in a finding by the part of the service's CPU that allocation and collection cost.
+func sure(p *diagnose.Pass, cost float64) findings.Confidence {
 	switch use := p.CPU().Use(); {
 	case p.Load().Open && use < atEase:
-		f.Confidence = findings.Low
+		return findings.Low
 	case cost >= 2*leastAllocCPU:
-		f.Confidence = findings.High
+		return findings.High
 	}
-	return []diagnose.Finding{f}, nil
+	return findings.Medium
 }
 
 // worded returns the finding. Its title names the place and what that allocates; what
@@ -179,7 +191,7 @@ func worded(p *diagnose.Pass, lead site, what *object, by measure, cost float64)
 	each, count := diagnose.Size(perRequest(p, lead.bytes)), perRequest(p, lead.objects)
 	at, share := diagnose.At(lead.place), by.part(lead)
 	f := diagnose.Finding{
-		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place), Confidence: findings.Medium,
+		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place),
 		Title: fmt.Sprintf("%s allocates %s of all %s (%s in %s objects per request)", at, diagnose.Percent(share), by.of, each,
 			diagnose.Number(count)),
 		Evidence: []findings.Evidence{

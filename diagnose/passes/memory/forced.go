@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -25,13 +26,13 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	f := diagnose.Finding{
 		Cause: gcForced.ID, Share: cpu, ShareOf: diagnose.OfCPU, Confidence: findings.High,
-		// Requests wait for the collector's own CPU time, which is saved as well.
-		GainCeiling: max(p.CPUGain(cpu), diagnose.Ceiling(waits.share)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, c.Forced, diagnose.Hertz, "%s of %s cycles per second are forced",
 				diagnose.Times(c.Forced), diagnose.Times(c.Cycles)),
 		},
 	}
+	// Requests wait for the collector's own CPU time, which is saved as well.
+	diagnose.Promise(&f, p.Freed(waits.share, cpu*p.Own(), cpu*p.Own()), p.Ran(evidence.Work{Share: cpu}))
 	place, call := waits.place, waits.call
 	if waits.share > cpu {
 		f.Share, f.ShareOf = waits.share, diagnose.OfRequest
@@ -50,6 +51,8 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	f.Title = fmt.Sprintf("%s %s forces %s collections per second: %s of %s", call, at, diagnose.Number(c.Forced),
 		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf))
+	// What is given back has to be faulted in again, in the midst of other work that no profile can tell from it.
+	f.GainAtLeast = call == freed
 	return c.finish(p, f, fmt.Sprintf("Remove %s %s; to bound memory set GOMEMLIMIT, with which "+
 		"the runtime collects only when it must.", call, at)), true
 }
@@ -82,6 +85,9 @@ func demanded(p *diagnose.Pass) (w waiting) {
 	w.share = min(1, w.ns/float64(p.Anatomy.MeanNS))
 	return w
 }
+
+// freed is the call that collects and gives the memory back, as a report names it.
+const freed = "debug.FreeOSMemory"
 
 // demand returns the outermost frame that forces a collection, and its name; -1 if
 // none does.

@@ -31,6 +31,13 @@ func TestAllocation(t *testing.T) {
 	n := int64(Healthy().Requests())
 	Expect(t, memory.Allocation, collecting(4*s).Alloc(n, 200<<10*n, "bytes.growSlice", "bytes.(*Buffer).Write",
 		render), "alloc-hot at orders.go:130")
+	// Buffers that no cache holds make all the rest slower, too.
+	for size, floor := range map[int64]bool{200 << 10: false, 700 << 10: true} {
+		b := collecting(4*s).Alloc(n, size*n, "bytes.growSlice", render)
+		if found := Expect(t, memory.Allocation, b, "alloc-hot at orders.go:130"); len(found) == 1 && found[0].GainAtLeast != floor {
+			t.Errorf("%d bytes per request: a floor is %v", size, found[0].GainAtLeast)
+		}
+	}
 	// many small objects
 	small := Expect(t, memory.Allocation, collecting(4*s).Alloc(400*n, 6000*n, "runtime.newobject", render), "alloc-hot at orders.go:130")
 	if len(small) == 1 && (!strings.Contains(small[0].Remedy, "make fewer objects") || strings.Contains(small[0].Remedy, "the buffer")) {
@@ -240,6 +247,14 @@ func TestForced(t *testing.T) {
 	stops := collector(collecting(2*s), 30e6, 20e6, 60e6, 100, 60, 59).Wait(breakdown.StateStoppedByCall, 20*ms, 1, "runtime.GC", cleanup)
 	if found := Expect(t, memory.Collector, stops, "gc-forced at orders.go:9"); len(found) == 1 && found[0].Share < 0.5 {
 		t.Errorf("%.2f of request time, without the stops", found[0].Share)
+	}
+	// Memory that is given back has to be faulted in again, which nothing measures apart.
+	for call, floor := range map[string]bool{"runtime.GC": false, "runtime/debug.FreeOSMemory": true} {
+		b := collector(collecting(2*s), 30e6, 20e6, 60e6, 100, 60, 59).Wait(breakdown.StateOther, 20*ms, 1,
+			"runtime.gcWaitOnMark", call, cleanup)
+		if found := Expect(t, memory.Collector, b, "gc-forced at orders.go:9"); len(found) == 1 && found[0].GainAtLeast != floor {
+			t.Errorf("%s: a floor is %v", call, found[0].GainAtLeast)
+		}
 	}
 	// By a timer: the profile shows what forces them.
 	timer := collector(collecting(6*s), 30e6, 20e6, 60e6, 100, 60, 60).Background(100*ms, "runtime.sweepone",

@@ -289,6 +289,19 @@ func TestSpawn(t *testing.T) {
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(2))
 }
 
+// What goroutines of some nanoseconds do themselves is dearer for their start: the gain is then a floor.
+func TestSpawnOfShortGoroutinesIsWorthAtLeast(t *testing.T) {
+	at := "shop/orders.fan@orders.go:90"
+	for spawned, floor := range map[float64]bool{1000: true, 10: false} {
+		b := busy().Busy(9*time.Second).Sample(3*time.Second, "runtime.malg", "runtime.newproc1", "runtime.newproc", at).
+			Spawned(spawned).Helper("shop/orders.fan.func1", int(spawned), at).
+			Background(3*time.Second, "shop/orders.price@orders.go:7", "shop/orders.fan.func1")
+		if found := Expect(t, wait.Spawn, b, "goroutine-churn at orders.go:90"); len(found) == 1 && found[0].GainAtLeast != floor {
+			t.Errorf("%v goroutines with 3 s of work: a floor is %v", spawned, found[0].GainAtLeast)
+		}
+	}
+}
+
 // A goroutine costs more than its start: the scheduler's work is proportional to the dispatches, and the
 // objects that the starting line allocates are collected.
 func TestSpawnIsWorthWhatItsGoroutinesCost(t *testing.T) {
