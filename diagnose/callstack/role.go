@@ -233,6 +233,9 @@ func (x *Index) between(stack []code.Frame, at int) int {
 	if at == len(stack) || !x.Role(stack[at].Function).Has(HTTPClient|RPCClient) && !callsDriver(stack[at].Function) {
 		return -1
 	}
+	if outer := x.Innermost(stack[at:]); outer >= 0 && strings.HasPrefix(stack[at-1].Function, stack[at+outer].Function+".func") {
+		return -1 // a literal that the function which asks hands over, such as for a transaction of Redis: it asks by itself
+	}
 	return at
 }
 

@@ -61,7 +61,7 @@ const LeastDials = 0.05
 func (p *Run) keeps() bool {
 	load := p.Load()
 	if n, counted := p.Dialled(); counted {
-		return n < LeastDials*load.Requests
+		return n+p.undialled() < LeastDials*load.Requests
 	}
 	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
 	return counted && load.Rate > 0 && opens/load.Rate < LeastDials
@@ -104,6 +104,16 @@ func (p *Run) Dialled() (n float64, counted bool) {
 		}
 	}
 	return max(n, all), counted
+}
+
+// undialled returns how many times net/http's client tried in vain to open a connection: whoever waits then waits for the attempt.
+func (p *Run) undialled() (n float64) {
+	for _, o := range p.Operations().Operations {
+		if o.Kind == operation.Connect {
+			n += float64(o.Errors)
+		}
+	}
+	return n
 }
 
 // ServesRPC reports whether traces saw the target serve gRPC.

@@ -71,9 +71,9 @@ func gather(p *diagnose.Pass, is func(callstack.Wait) bool) []call {
 				}
 				c.ns[band] += w.ns
 				if counts[key] == nil {
-					counts[key] = &count{}
+					counts[key] = &count{most: map[code.Frame]float64{}}
 				}
-				counts[key].add(w)
+				counts[key].add(p, w)
 			}
 		}
 		for key, n := range counts {
@@ -151,20 +151,21 @@ func heads(links []breakdown.Link) float64 {
 
 // count is the number of calls along one path.
 type count struct {
-	halves float64 // of waits for the head of a response over HTTP/1
-	heads  float64 // as in clientWait
-	most   float64 // of other waits, the most frequent
-	reads  float64 // of system calls, the most frequent
+	halves float64                // of waits for the head of a response over HTTP/1
+	heads  float64                // as in clientWait
+	most   map[code.Frame]float64 // of other waits, the most frequent at each line of a store's client, or anywhere
+	reads  float64                // of system calls, the most frequent
 }
 
-func (n *count) add(w clientWait) {
+func (n *count) add(p *diagnose.Pass, w clientWait) {
 	switch per := waitsPerCall(w.stack); {
 	case per > 0:
 		n.halves, n.heads = n.halves+w.times/per, n.heads+w.heads
 	case w.syscall:
 		n.reads = max(n.reads, w.times)
 	default:
-		n.most = max(n.most, w.times)
+		at := commanding(p, w.stack)
+		n.most[at] = max(n.most[at], w.times)
 	}
 }
 
@@ -175,10 +176,23 @@ func (n *count) calls() float64 {
 	switch {
 	case n.halves > 0:
 		return max(n.halves, min(n.heads, 2*n.halves))
-	case n.most > 0:
-		return n.most
+	case len(n.most) > 0:
+		sum := 0.0
+		for _, times := range n.most {
+			sum += times
+		}
+		return sum
 	}
 	return n.reads
+}
+
+// commanding returns the line of a store's client that the user's function called: one function of it may send several commands
+// one after another, such as Watch of go-redis. The zero frame for other clients, whose functions may wait several times in a call.
+func commanding(p *diagnose.Pass, stack []code.Frame) code.Frame {
+	if at := p.Stacks.Innermost(stack); at > 0 && p.Stacks.Role(stack[at-1].Function).Has(callstack.Store) {
+		return stack[at-1]
+	}
+	return code.Frame{}
 }
 
 // waitsPerCall returns how often net/http's client waits for the head of a response

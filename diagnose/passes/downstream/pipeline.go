@@ -66,6 +66,10 @@ func (s sequence) piped(p *diagnose.Pass) string {
 		}
 	}
 	by, _ := s.command(p)
+	if by.script != "" {
+		return fmt.Sprintf("If no command needs the response to the one before it, send them to %s together (%s). If one does, let a "+
+			"script on the server do it all in one round trip (%s). Otherwise: ", by.store, by.pipeline, by.script)
+	}
 	return fmt.Sprintf("If no command needs the response to the one before it, send them to %s together (%s). Otherwise: ",
 		by.store, by.pipeline)
 }
@@ -95,18 +99,19 @@ func (s sequence) together(p *diagnose.Pass, n, queued float64) laws.Gain {
 // storeClient is how a library talks to a store.
 type storeClient struct {
 	pkg, store, pipeline, many string
+	script                     string // what runs a script; "" without
 }
 
 // storeClients are the libraries whose interface for many commands is known, by the beginnings of their packages. The last is for the rest.
 var storeClients = []storeClient{
-	{"github.com/redis/go-redis/", "Redis", "Pipelined", " (MGET, HMGET)"},
-	{"github.com/go-redis/redis/", "Redis", "Pipelined", " (MGET, HMGET)"},
-	{"github.com/gomodule/redigo/", "Redis", "Send for each, then Flush and Receive", " (MGET, HMGET)"},
-	{"github.com/garyburd/redigo/", "Redis", "Send for each, then Flush and Receive", " (MGET, HMGET)"},
-	{"github.com/redis/rueidis/", "Redis", "DoMulti", " (MGET, HMGET)"},
-	{"github.com/mediocregopher/radix/", "Redis", "a pipeline", " (MGET, HMGET)"},
-	{"github.com/bradfitz/gomemcache/", "memcached", "concurrently, because memcached's writes take one key each", " (GetMulti)"},
-	{"", "the store", "a pipeline or a transaction of several operations", ""},
+	{"github.com/redis/go-redis/", "Redis", "Pipelined", " (MGET, HMGET)", "Eval"},
+	{"github.com/go-redis/redis/", "Redis", "Pipelined", " (MGET, HMGET)", "Eval"},
+	{"github.com/gomodule/redigo/", "Redis", "Send for each, then Flush and Receive", " (MGET, HMGET)", "NewScript"},
+	{"github.com/garyburd/redigo/", "Redis", "Send for each, then Flush and Receive", " (MGET, HMGET)", "NewScript"},
+	{"github.com/redis/rueidis/", "Redis", "DoMulti", " (MGET, HMGET)", "NewLuaScript"},
+	{"github.com/mediocregopher/radix/", "Redis", "a pipeline", " (MGET, HMGET)", "EVAL"},
+	{"github.com/bradfitz/gomemcache/", "memcached", "concurrently, because memcached's writes take one key each", " (GetMulti)", ""},
+	{"", "the store", "a pipeline or a transaction of several operations", "", ""},
 }
 
 // writeCommands are the beginnings of commands and methods that write, in lower case, and of the names of functions that send one.

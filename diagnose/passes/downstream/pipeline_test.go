@@ -88,3 +88,21 @@ func TestCommandsThroughAHook(t *testing.T) {
 		t.Error(found[0].Title)
 	}
 }
+
+// TestCommandsOfATransaction: a function of the client sends a command before and one after the literal that it is given,
+// which asks by itself.
+func TestCommandsOfATransaction(t *testing.T) {
+	const takes = "shop/cache.(*Store).Take"
+	watch := func(line string) []string {
+		return redisRead("(*Client).Watch@/root/go/pkg/mod/lib@v1.2.3/tx.go:"+line, takes+"@cache.go:92")
+	}
+	inside := redisRead("cmdable.SetNX", takes+".func1@cache.go:67", "github.com/redis/go-redis/v9.(*Client).Watch@/root/go/pkg/mod/lib@v1.2.3/tx.go:75",
+		takes+"@cache.go:92")
+	b := idle().Wait(breakdown.StateNetwork, 10*ms, 1, watch("69")...).Wait(breakdown.StateNetwork, 10*ms, 1, watch("76")...).
+		Wait(breakdown.StateNetwork, 10*ms, 1, inside...)
+	found := Expect(t, downstream.Serial, b, "downstream-serial at cache.go:92")
+	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "Requests make 3 calls one after another at cache.go:92") ||
+		!strings.Contains(found[0].Remedy, "let a script on the server do it all")) {
+		t.Errorf("%s\n%s", found[0].Title, found[0].Remedy)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -120,5 +121,9 @@ func TestConnectionsToAHost(t *testing.T) {
 	}
 	Expect(t, wait.Channel, waits(0.9))
 	Expect(t, wait.Channel, waits(0.001).Dials("quotes:80", int64(waits(0).Requests()))) // the hooks see streams, which are no sockets
+	// Nothing is opened either where nobody listens: each request waits for an attempt.
+	refused := waits(0.001).Dials("quotes:80", 0).Asks(operation.Dial, "quotes:80", int64(waits(0).Requests()), 17*ms, 0).
+		Asks(operation.Connect, "quotes:80", int64(waits(0).Requests()), 17*ms, 0).Failing(1)
+	Expect(t, wait.Channel, refused)
 	ExpectFirst(t, suite.All(), waits(0.001), "concurrency-limit")
 }

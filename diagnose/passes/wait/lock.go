@@ -6,7 +6,6 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/code"
@@ -68,7 +67,10 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f := withoutReady(v.Finding(p, cause, s), ready)
 		who := background(p, s, ready)
-		held, mostly := holder(p, s.Place, who, &f)
+		held, mostly := holding(p, s, &f)
+		if who != "" || !mostly {
+			held, mostly = releasing(p, s.Place, who, &f)
+		}
 		if helped {
 			held = within
 		}
@@ -223,88 +225,4 @@ func advise(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, held code.Frame
 	if strings.HasPrefix(by, "sync.(*Once).") {
 		f.Remedy = fmt.Sprintf("Let what the sync.Once at %s does happen before requests come, at start-up.", diagnose.At(s.Place))
 	}
-}
-
-// holder returns the function that released the lock with most of the delay, and
-// adds it as evidence. The mutex profile charges contention to Unlock's caller
-// (runtime/pprof, Profile), so its stacks are holders; those with the same owner as
-// the waiting place hold this lock. Zero without a profile or a match. mostly reports whether it
-// caused more than half of this lock's delay.
-//
-// Subtle: that profile samples one event in several, however long it was. So it
-// misses a holder that holds the lock rarely but long, and shows instead the
-// requests that then pass it on to each other. If the trace shows that the
-// goroutines of an entry held it, only their stacks count; if the mutex profile has
-// none of them, those of their CPU samples do, also where a dependency runs them.
-func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Finding) (held code.Frame, mostly bool) {
-	of := func(typ, value string, at func(stack []code.Frame) int) (best code.Frame, most, all int64) {
-		prof, err := p.Profile(typ, value)
-		if err != nil {
-			return best, 0, 0
-		}
-		sums := map[code.Frame]int64{}
-		for _, s := range prof.Samples {
-			i := at(s.Stack)
-			if i < 0 || entry != "" && p.Began(s.Stack) != entry && measured.Entry(s.Stack) != entry {
-				continue
-			}
-			frame := s.Stack[i]
-			frame.Function = callstack.Unwrapped(frame.Function) // a deferred Unlock
-			all += s.Value
-			if sums[frame] += s.Value; sums[frame] > most {
-				best, most = frame, sums[frame]
-			}
-		}
-		return best, most, all
-	}
-	owner := callstack.Owner(waiting.Function)
-	owned := func(frame code.Frame) bool { return p.Stacks.User(frame) && callstack.Owner(frame.Function) == owner }
-	best, delay, all := of("mutex", "delay", func(stack []code.Frame) int {
-		if i := p.Stacks.Innermost(stack); i >= 0 && owned(stack[i]) {
-			return i
-		}
-		return -1
-	})
-	if best.Function != "" {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(delay), diagnose.Nanosec,
-			"the mutex profile charges %s of waiting to the holder %s (%s)", diagnose.Span(float64(delay)),
-			callstack.Short(best.Function),
-			diagnose.At(best)))
-		return best, 2*delay > all
-	}
-	if entry == "" {
-		return best, false
-	}
-	best, ran, _ := of("cpu", "cpu", func(stack []code.Frame) int {
-		for i := len(stack) - 1; i >= 0; i-- {
-			if owned(stack[i]) {
-				return holding(stack, i, owned)
-			}
-		}
-		if i := len(stack) - 1; i >= 0 && p.Stacks.Innermost(stack) < 0 && callstack.Dependency(stack[i].Function) {
-			return i // a dependency's own goroutine: its place is where that begins
-		}
-		return -1
-	})
-	if best.Function != "" {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(ran), diagnose.Nanosec,
-			"the goroutine that holds it uses %s of CPU in %s (%s)", diagnose.Span(float64(ran)), callstack.Short(best.Function),
-			diagnose.At(best)))
-	}
-	return best, false
-}
-
-// holding returns the frame that holds a lock, given the outermost of its owner. A goroutine's own function that calls another one of
-// the owner cannot hold the lock as long as it lives, or nobody else would get it: kala's PersistEvery waits for its next turn,
-// and Persist, which it calls then, takes the lock.
-func holding(stack []code.Frame, outermost int, owned func(code.Frame) bool) int {
-	if outermost < len(stack)-1 {
-		return outermost
-	}
-	for i := outermost - 1; i >= 0; i-- {
-		if owned(stack[i]) && callstack.Unwrapped(stack[i].Function) != callstack.Unwrapped(stack[outermost].Function) {
-			return i
-		}
-	}
-	return outermost
 }

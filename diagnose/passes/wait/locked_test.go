@@ -3,6 +3,7 @@ package wait_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/wait"
@@ -40,5 +41,28 @@ func TestReadersOfAnUnknownWriter(t *testing.T) {
 		if found := Expect(t, wait.Lock, b, "rwlock-writer"); len(found) == 1 && !strings.Contains(found[0].Remedy, want) {
 			t.Errorf("%q, want %q", found[0].Remedy, want)
 		}
+	}
+}
+
+// TestLockHeldByAnother: few requests hold a lock for long, and the many that wait then pass it on to each other. The mutex profile
+// charges their turns to those that wait; the critical path shows who ran meanwhile.
+func TestLockHeldByAnother(t *testing.T) {
+	const update, list = "shop/stats.(*Stats).Update", "shop/stats.(*Stats).List"
+	held := func(part float64) []breakdown.PathNode {
+		own := func(function string, line int, share float64, below ...breakdown.PathNode) breakdown.PathNode {
+			return breakdown.PathNode{Kind: breakdown.PathWork, Function: function, File: "/src/shop/stats.go", Line: line, Own: true,
+				Share: share, Nodes: below}
+		}
+		encodes := breakdown.PathNode{Kind: breakdown.PathWork, Function: "encoding/json.Marshal", Share: 0.8 * part}
+		return []breakdown.PathNode{{Kind: breakdown.PathRequest, State: breakdown.StateLock, Function: update, File: "/src/shop/stats.go",
+			Line: 17, Own: true, Share: 0.8, Nodes: []breakdown.PathNode{{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.8,
+				Nodes: []breakdown.PathNode{own("shop/web.all", 3, 0.8*part, own(list, 37, 0.8*part, encodes)),
+					own(update, 19, 0.8*(1-part))}}}}}
+	}
+	for part, want := range map[float64]string{0.9: "lock-contention at stats.go:37", 0.3: "lock-contention at stats.go:17"} {
+		b := idle().Wait(breakdown.StateRunning, 5*ms, 2).
+			Wait(breakdown.StateLock, 32*ms, 1, "sync.(*RWMutex).Lock", update+"@stats.go:17").
+			Held(50*time.Second, "sync.(*RWMutex).Unlock", update+"@stats.go:18").Path(held(part))
+		Expect(t, wait.Lock, b, want)
 	}
 }
