@@ -93,11 +93,9 @@ func TestCommandsThroughAHook(t *testing.T) {
 // which asks by itself.
 func TestCommandsOfATransaction(t *testing.T) {
 	const takes = "shop/cache.(*Store).Take"
-	watch := func(line string) []string {
-		return redisRead("(*Client).Watch@/root/go/pkg/mod/lib@v1.2.3/tx.go:"+line, takes+"@cache.go:92")
-	}
-	inside := redisRead("cmdable.SetNX", takes+".func1@cache.go:67", "github.com/redis/go-redis/v9.(*Client).Watch@/root/go/pkg/mod/lib@v1.2.3/tx.go:75",
-		takes+"@cache.go:92")
+	const tx = "(*Client).Watch@/root/go/pkg/mod/lib@v1.2.3/tx.go:"
+	watch := func(line string) []string { return redisRead(tx+line, takes+"@cache.go:92") }
+	inside := redisRead("cmdable.SetNX", takes+".func1@cache.go:67", "github.com/redis/go-redis/v9."+tx+"75", takes+"@cache.go:92")
 	b := idle().Wait(breakdown.StateNetwork, 10*ms, 1, watch("69")...).Wait(breakdown.StateNetwork, 10*ms, 1, watch("76")...).
 		Wait(breakdown.StateNetwork, 10*ms, 1, inside...)
 	found := Expect(t, downstream.Serial, b, "downstream-serial at cache.go:92")

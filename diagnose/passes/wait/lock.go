@@ -67,10 +67,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f := withoutReady(v.Finding(p, cause, s), ready)
 		who := background(p, s, ready)
-		held, mostly := holding(p, s, &f)
-		if who != "" || !mostly {
-			held, mostly = releasing(p, s.Place, who, &f)
-		}
+		held, mostly := holder(p, s, who, &f)
 		if helped {
 			held = within
 		}

@@ -54,10 +54,10 @@ func TestLockHeldByAnother(t *testing.T) {
 				Share: share, Nodes: below}
 		}
 		encodes := breakdown.PathNode{Kind: breakdown.PathWork, Function: "encoding/json.Marshal", Share: 0.8 * part}
+		runs := breakdown.PathNode{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.8, Nodes: []breakdown.PathNode{
+			own("shop/web.all", 3, 0.8*part, own(list, 37, 0.8*part, encodes)), own(update, 19, 0.8*(1-part))}}
 		return []breakdown.PathNode{{Kind: breakdown.PathRequest, State: breakdown.StateLock, Function: update, File: "/src/shop/stats.go",
-			Line: 17, Own: true, Share: 0.8, Nodes: []breakdown.PathNode{{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.8,
-				Nodes: []breakdown.PathNode{own("shop/web.all", 3, 0.8*part, own(list, 37, 0.8*part, encodes)),
-					own(update, 19, 0.8*(1-part))}}}}}
+			Line: 17, Own: true, Share: 0.8, Nodes: []breakdown.PathNode{runs}}}
 	}
 	for part, want := range map[float64]string{0.9: "lock-contention at stats.go:37", 0.3: "lock-contention at stats.go:17"} {
 		b := idle().Wait(breakdown.StateRunning, 5*ms, 2).

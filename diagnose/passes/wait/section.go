@@ -72,6 +72,17 @@ func usersOf(p *diagnose.Pass, stack []code.Frame) (list []code.Frame) {
 	return list
 }
 
+// holder returns the function that holds a site's lock, and whether it does for most of the wait: what ran with it, or else what
+// released it. entry is as for releasing.
+func holder(p *diagnose.Pass, s waits.Site, entry string, f *diagnose.Finding) (held code.Frame, mostly bool) {
+	if entry == "" {
+		if held, mostly = holding(p, s, f); mostly {
+			return held, true
+		}
+	}
+	return releasing(p, s.Place, entry, f)
+}
+
 // leastHolding is the part of a wait in which one function must be seen to hold the lock to be the one that makes others wait.
 const leastHolding = 0.5
 
@@ -93,13 +104,13 @@ func holding(p *diagnose.Pass, s waits.Site, f *diagnose.Finding) (held code.Fra
 	if part < leastHolding || held.Function == waiting {
 		return code.Frame{}, false
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "for %s of the wait the holder runs %s (%s)",
-		diagnose.Percent(part), callstack.Short(held.Function), diagnose.At(held)))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio,
+		"for %s of the wait the holder runs %s (%s)", diagnose.Percent(part), callstack.Short(held.Function), diagnose.At(held)))
 	return held, true
 }
 
-// ownedWork adds the time that runs below a node of the critical path, as a part of the request's, to the innermost function of an owner that it
-// runs in; in is the one outside the node.
+// ownedWork adds the time that runs below a node of the critical path, as a part of the request's, to the innermost function of an
+// owner that it runs in; in is the one outside the node.
 func ownedWork(n breakdown.PathNode, owner string, in code.Frame, ran map[code.Frame]float64) {
 	if n.Kind == breakdown.PathWork && callstack.Owner(n.Function) == owner {
 		in = waits.PlaceOf(n)
