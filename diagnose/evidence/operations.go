@@ -27,6 +27,8 @@ type Asked struct {
 	Prepares float64
 	// Most is the largest number of executions in one traced request; 0 if none was traced.
 	Most int64
+	// Always is how often each whole request in the traces ran it, if all ran it equally often; 0 otherwise, or where it is not known.
+	Always float64
 	// Running, Queued and Waiting are the ns that the traces' mean request spends in
 	// the statement itself, not in operations inside it; zero without traces.
 	Running, Queued, Waiting float64
@@ -88,6 +90,12 @@ func (p *Set) AskedAs(text string) (a Asked, ok bool) {
 			return a, true
 		}
 	}
+	counted := statement.Counted(form)
+	for _, a := range p.Asked() {
+		if statement.Counted(a.form) == counted {
+			return a, true
+		}
+	}
 	return a, false
 }
 
@@ -133,6 +141,9 @@ func (p *Set) readAsked() (all []Asked) {
 			t = p.asCounted(o)
 		}
 		a.add(o, t)
+		if o.Kind != operation.Prepare {
+			a.Always = p.always(a.Always, t)
+		}
 		p.addCallers(a, o, shared)
 	}
 	for _, a := range byForm {
@@ -241,6 +252,15 @@ func (a *Asked) add(o operation.Operation, t breakdown.OperationsPerRequest) {
 	a.Calls, a.Errors = a.Calls+float64(o.Calls), a.Errors+float64(o.Errors)
 	a.Rows, a.NS = a.Rows+float64(o.Rows), a.NS+float64(o.TotalNS)
 	a.Most = max(a.Most, t.Max)
+}
+
+// always returns how often each whole request ran a statement, given the same of its operations before and another of them; 0 if it
+// is not the same for all.
+func (p *Set) always(before float64, t breakdown.OperationsPerRequest) float64 {
+	if p.Anatomy == nil || t.Mean != float64(t.Max) || t.Requests != int64(p.Anatomy.Requests) {
+		return 0
+	}
+	return before + t.Mean
 }
 
 // addCallers adds the user's places that run an operation. Their Share is in calls

@@ -19,6 +19,7 @@ package statement
 import (
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"strings"
 )
 
@@ -33,6 +34,14 @@ const maxText = 64 << 10
 // does not show. If the end of a constant is in doubt the form ends with it, so that no
 // part of a constant is ever taken for SQL.
 func Normal(text string) string { return normal(text, true) }
+
+// words are the constants that are words, and signs of constants: PostgreSQL counts statements without them.
+var words = regexp.MustCompile(`(?i)\b(?:true|false|null)\b|- ?\?`)
+
+// Counted returns the form under which PostgreSQL's counters keep a statement, given its normal form: without the words true, false
+// and null, which say more to a reader than to a comparison. A statement that the service sends with them has this form in common
+// with the one that the server counts.
+func Counted(form string) string { return Normal(words.ReplaceAllString(form, placeholder)) }
 
 // Foreign returns the form of a text for another database than PostgreSQL. Some quote
 // constants as PostgreSQL quotes names, so both are hidden.

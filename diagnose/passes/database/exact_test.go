@@ -52,6 +52,23 @@ func TestCallerByCalls(t *testing.T) {
 	Expect(t, slow.Query, b, "db-slow-query at read.go:82")
 }
 
+// TestRepeatedAsOftenInEachRequest: at the ends of a span some requests are in it with a part of their calls. If each whole one runs
+// a statement 200 times, that is how often requests run it, though the server counts fewer per request.
+func TestRepeatedAsOftenInEachRequest(t *testing.T) {
+	service := func() *Builder { return twoPlaces().Achieved(400).Whole(50) }
+	n := int64(service().Requests())
+	const sent = `SELECT * FROM "order_items" WHERE "order_items"."id" = $1 AND gone = FALSE LIMIT 1;`
+	const counted = `SELECT * FROM "order_items" WHERE "order_items"."id" = $1 AND gone = $2 LIMIT $3`
+	for each, want := range map[int64]string{200: "runs one statement 200 times", 190: "runs one statement 196 times"} {
+		b := service().Statement(counted, 196*n, 90*us, 1, 4, "")
+		b.Asks(operation.Query, sent, each*n, 90*us, 1, Caller(1, 90*us, "database/sql.(*DB).QueryContext", getEach)).Within(0, 18*ms, 200)
+		found := Expect(t, database.NPlusOne, b, "db-n-plus-one at read.go:82")
+		if len(found) == 1 && !strings.Contains(found[0].Title, want) {
+			t.Errorf("%d in each: %s", each, found[0].Title)
+		}
+	}
+}
+
 // TestCallerOneOf: two places that agree equally well are both named.
 func TestCallerOneOf(t *testing.T) {
 	other := "shop/store.(*Store).Search@read.go:40"

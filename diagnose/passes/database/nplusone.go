@@ -160,9 +160,13 @@ func doing(p *diagnose.Pass) string {
 
 // evidence gives the counts, from the server or the hooks, and the database's part of a request.
 func (r repeats) evidence(p *diagnose.Pass, counted string, part findings.Evidence) []findings.Evidence {
+	partly := ""
+	if requests := demand.Requests(p); float64(r.lead.Calls) < 0.99*r.each*requests {
+		partly = ", some of them in part"
+	}
 	facts := []findings.Evidence{
-		diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %s times per request (%s in %s)", diagnose.Times(r.each),
-			diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(demand.Requests(p), "request", "requests")),
+		diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %s times per request (%s in %s%s)", diagnose.Times(r.each),
+			diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(demand.Requests(p), "request", "requests"), partly),
 		diagnose.Fact(counted, r.excess, diagnose.Count, "%s calls per request repeat a statement that the request "+
 			"already ran", diagnose.Times(r.excess)),
 		part,

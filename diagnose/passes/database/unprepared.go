@@ -82,7 +82,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared%s",
 			diagnose.Percent(share), placed(w.Sites(callstack.PrepareWait)))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count,
-			"%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
+			"%s while a statement is being prepared, several for one that comes in pieces", diagnose.PerRequest(times, "a wait", "waits")))
 	case planned && planning >= leastPlanShare && isDatabase*planning >= leastPrepareShare:
 		f.Share = isDatabase * planning
 		f.Title = fmt.Sprintf("The database spends %s of its time planning statements", diagnose.Percent(planning))

@@ -83,13 +83,24 @@ func joined(p *diagnose.Pass, a evidence.Asked) bool {
 }
 
 // Times returns how often the mean request runs a statement that was called so many times: not more often than the traces show for any
-// request, because other goroutines may run it too. NaN without requests.
+// request, because other goroutines may run it too, and exactly as often if that is the same for all. NaN without requests.
 func Times(p *diagnose.Pass, s database.Statement) float64 {
 	return ofRequest(p, s.Text, PerRequest(p, float64(s.Calls)))
 }
 
+// mostInParts is how far the calls in a span divided by its requests may be off because some requests are in it with a part of theirs.
+const mostInParts = 0.15
+
+// leastAlike is the number of whole requests in traces that must run a statement equally often for all others to be taken to.
+const leastAlike = 5
+
 func ofRequest(p *diagnose.Pass, text string, times float64) float64 {
-	if a, ok := p.AskedAs(text); ok && a.Most > 0 && joined(p, a) {
+	a, ok := p.AskedAs(text)
+	switch off := math.Abs(times/a.Always - 1); {
+	case !ok:
+	case a.Always > 0 && p.Anatomy.Requests >= leastAlike && off < mostInParts:
+		return a.Always
+	case a.Most > 0 && joined(p, a):
 		return min(times, float64(a.Most))
 	}
 	return times
