@@ -78,6 +78,7 @@ func TestExplain(t *testing.T) {
 		notes   = "SELECT c.id, n.body FROM customers c LEFT JOIN notes n ON n.customer = c.id ORDER BY c.id DESC LIMIT ?"
 		byRow   = "SELECT c.id, n.body FROM customers c LEFT JOIN notes n ON n.rowid = c.id ORDER BY c.id DESC LIMIT ?"
 		sets    = "UPDATE customers SET city = ?, email = ? WHERE rowid = (SELECT rowid FROM customers WHERE email = ? LIMIT ?)"
+		shows   = "SELECT CASE WHEN placed > ? THEN id ELSE customer END FROM orders WHERE customer = ?"
 		removes = "DELETE FROM customers; DELETE FROM orders"
 	)
 	for _, journal := range []string{"wal", "delete"} {
@@ -91,7 +92,7 @@ func TestExplain(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := state(t, dir)
-			ops := asked(byMail, byCity, newest, join, notes, byRow, sets, removes, "SELECT * FROM elsewhere WHERE id = ?")
+			ops := asked(byMail, byCity, newest, join, notes, byRow, sets, shows, removes, "SELECT * FROM elsewhere WHERE id = ?")
 			new(Plans).Explain(t.Context(), observe.Subject{PID: os.Getpid()}, ops)
 			if after := state(t, dir); !reflect.DeepEqual(before, after) {
 				t.Errorf("files changed: %v, then %v", before, after)
@@ -112,7 +113,9 @@ func TestExplain(t *testing.T) {
 				byRow: {{Table: "customers", Rows: 2000}},
 				// What is set is no condition.
 				sets: {{Table: "customers", Rows: 2000, Columns: []string{"email"}, Equal: []string{"email"}}},
-				join: {{Table: "orders", Rows: 2000, Columns: []string{"customer"}, Equal: []string{"customer"}}},
+				// Nor is what is chosen among.
+				shows: {{Table: "orders", Rows: 2000, Columns: []string{"customer"}, Equal: []string{"customer"}}},
+				join:  {{Table: "orders", Rows: 2000, Columns: []string{"customer"}, Equal: []string{"customer"}}},
 			}
 			for text, want := range scans {
 				if p := ops.PlanOf(text); p == nil || !reflect.DeepEqual(p.Scans, want) {

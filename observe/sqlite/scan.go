@@ -65,7 +65,7 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []step) (list []op
 		}
 		s := operation.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table), Inner: inner && words[0] == "SCAN"}
 		indexed := indexedIn(ctx, db, table)
-		conditions := assigned.ReplaceAllString(text, " $1")
+		conditions := chosen.ReplaceAllString(assigned.ReplaceAllString(text, " $1"), " ")
 		for _, c := range slices.Concat(compared.FindAllStringSubmatch(conditions, -1), joined.FindAllStringSubmatch(conditions, -1)) {
 			name, ok := columnHere(c[1], words[1], table, columns)
 			if !ok || slices.Contains(s.Columns, name) {
@@ -131,6 +131,8 @@ var (
 	compared = regexp.MustCompile("(?i)([\\w.\"`\\[\\]]+)\\s*(=|==|<=|>=|<|>|\\bLIKE\\b|\\bGLOB\\b|\\bIN\\b|\\bIS\\b|\\bBETWEEN\\b)\\s*")
 	// assigned finds what an UPDATE sets, which no index is for.
 	assigned = regexp.MustCompile(`(?is)\bSET\s.+?(\bWHERE\b|\bFROM\b|\bRETURNING\b|$)`)
+	// chosen finds the choices of a CASE, which select no rows. One within another leaves the outer one's end, which compares nothing.
+	chosen = regexp.MustCompile(`(?is)\bCASE\b.*?\bEND\b`)
 	// joined finds the column on the right of a comparison.
 	joined = regexp.MustCompile("\\s*(?:=)\\s*([\\w.\"`\\[\\]]+\\.[\\w\"`\\[\\]]+)()")
 	// ordered finds the sort key of a statement with a LIMIT.

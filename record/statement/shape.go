@@ -35,7 +35,7 @@ func Skips(text string) bool { return strings.Contains(Normal(text), " offset ?"
 // known: the normal form has one.
 func Lists(text string) bool {
 	normal := Normal(text)
-	return strings.Contains(normal, " in (?)") || strings.Contains(normal, "= any (?")
+	return strings.Count(normal, " in (?)") > strings.Count(normal, " not in (?)") || strings.Contains(normal, "= any (?")
 }
 
 // Counts reports whether a statement counts rows and returns one. A window function returns all of them.

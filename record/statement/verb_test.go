@@ -79,6 +79,7 @@ func TestLists(t *testing.T) {
 		`SELECT * FROM "songs" WHERE "songs"."artist_id" IN (7)`:  true,
 		"SELECT * FROM songs WHERE artist_id = ANY($1::bigint[])": true,
 		"SELECT * FROM songs WHERE artist_id = $1":                false,
+		"SELECT * FROM songs WHERE artist NOT IN ($1, $2)":        false,
 		"SELECT * FROM songs WHERE id IN (SELECT song FROM lent)": false,
 		"SELECT min(?) FROM songs":                                false,
 	} {
