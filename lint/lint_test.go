@@ -233,6 +233,44 @@ func users(id string) {
 func prepared(s *sql.Stmt, id string) { s.Query(id) }
 `
 
+// TestRelaysOfAClosureMadeElsewhere: a closure asks at the address that the function around it was given, so who calls it later does not.
+func TestRelaysOfAClosureMadeElsewhere(t *testing.T) {
+	dir := service(t)
+	if err := os.WriteFile(filepath.Join(dir, "asks.go"), []byte(asking), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	relays := func(stack ...string) (n int) {
+		rec, _ := diagnosetest.New(16, 10*time.Millisecond).Asks(operation.HTTP, "GET quotes/", 4000, time.Millisecond, 1,
+			diagnosetest.Caller(1, time.Millisecond, append([]string{"net/http.(*Client).Get"}, stack...)...)).Open(t)
+		said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: dir}, "./...")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(said.Relays)
+	}
+	if n := relays("main.asks.func1@asks.go:6", "main.asks@asks.go:7", "main.page@asks.go:11"); n != 2 {
+		t.Errorf("%d relays, of which one calls the other at once", n)
+	}
+	if n := relays("main.asks.func1@asks.go:6", "main.page@asks.go:12"); n != 0 {
+		t.Errorf("%d relays, though who calls the closure gives it nothing", n)
+	}
+}
+
+const asking = `package main
+
+import "net/http"
+
+func asks(url string, now bool) func() {
+	ask := func() { http.Get(url) }
+	if now { ask() }
+	return ask
+}
+
+func page() { asks("http://quotes/", true)
+	asks("http://quotes/", false)()
+}
+`
+
 func TestExplain(t *testing.T) {
 	rec, _ := hot().Open(t)
 	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: service(t)}, "./...")

@@ -107,7 +107,7 @@ func (s sources) calls(pkg, function string) (lines []code.Frame) {
 func (s sources) relays(askers []diagnose.Asker) (lines []code.Frame) {
 	for _, asker := range askers {
 		stack := asker.Frames
-		for at := 0; at < len(stack) && s.passesOn(stack[at], asker.Call); {
+		for at := 0; at < len(stack) && s.passesOn(stack[at], asker.Call) && !(asker.Call && madeElsewhere(stack, at)); {
 			next := outside(stack, at)
 			for _, a := range stack[at:next] {
 				if !slices.Contains(lines, a.Frame) {
@@ -118,6 +118,14 @@ func (s sources) relays(askers []diagnose.Asker) (lines []code.Frame) {
 		}
 	}
 	return lines
+}
+
+// madeElsewhere reports whether a frame is a closure that is called after the function around it has returned. What it sends to was
+// given to that function, and not by whoever calls the closure.
+func madeElsewhere(stack []diagnose.AskingFrame, at int) bool {
+	function := callstack.Enclosing(stack[at].Frame.Function)
+	return function != stack[at].Frame.Function && at+1 < len(stack) &&
+		!slices.ContainsFunc(stack[at+1:], func(a diagnose.AskingFrame) bool { return a.Frame.Function == function })
 }
 
 func (s sources) passesOn(a diagnose.AskingFrame, call bool) bool {

@@ -149,7 +149,10 @@ func repeatsOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	spread := !c.worker && c.calls[tail] >= leastSpread*max(1, c.calls[median])
 	var refused float64
 	if n >= leastAttempts {
-		refused, r.counted = refusedOf(p, c)
+		var made float64
+		if refused, made, r.counted = refusedOf(p, c); made > 0 && made < leastAttempts {
+			return r, false // the traces' few requests made more, or were cut
+		}
 	}
 	if n < leastAttempts || !spread && failed < manyFailed && !r.counted {
 		return r, false
@@ -187,12 +190,12 @@ func repeating(p *diagnose.Pass, c call) code.Frame {
 	return c.chain[0]
 }
 
-// refusedOf returns the part of a path's calls that fail, as counted by the hooks, and
+// refusedOf returns the part of a path's calls that fail, as counted by the hooks, how many a request makes, and
 // whether failures account for the calls after the first.
-func refusedOf(p *diagnose.Pass, c call) (part float64, accounted bool) {
+func refusedOf(p *diagnose.Pass, c call) (part, made float64, accounted bool) {
 	ops := p.Operations()
 	if ops == nil {
-		return 0, false
+		return 0, 0, false
 	}
 	var calls, failures float64
 	for _, o := range ops.Operations {
@@ -207,18 +210,18 @@ func refusedOf(p *diagnose.Pass, c call) (part float64, accounted bool) {
 		}
 	}
 	if calls == 0 {
-		return 0, false
+		return 0, 0, false
 	}
 	n := c.calls[mean]
-	part = failures / calls
-	return part, part < nearlyAll && part*n >= leastRefused*(n-1) && (1-part)*n <= mostAnswered
+	part, made = failures/calls, calls/max(1, p.CountedRequests())
+	return part, made, part < nearlyAll && part*n >= leastRefused*(n-1) && (1-part)*n <= mostAnswered
 }
 
 // pauses returns how long and how often requests sleep in the functions of a path,
-// per request, in ns, and where.
+// per request, in ns, and where. A limiter lets a first call wait as it does the next.
 func pauses(p *diagnose.Pass, c call) (ns float64, at code.Frame, times float64) {
 	for _, part := range p.Anatomy.All {
-		if p.Stacks.Wait(part) != callstack.SleepWait {
+		if p.Stacks.Wait(part) != callstack.SleepWait || limited(part.Stack) {
 			continue
 		}
 		place, ok := p.Stacks.Place(part.Stack)
@@ -231,6 +234,14 @@ func pauses(p *diagnose.Pass, c call) (ns float64, at code.Frame, times float64)
 		ns, times = ns+float64(part.NS), times+part.Times
 	}
 	return ns, at, times
+}
+
+// limited reports whether a stack waits for its turn in a rate limiter, such as the one of Kubernetes' client.
+func limited(stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool {
+		pkg, _ := callstack.Split(f.Function)
+		return pkg == "golang.org/x/time/rate" || strings.HasSuffix(pkg, "/flowcontrol") || strings.HasSuffix(pkg, "/ratelimit")
+	})
 }
 
 // retriers are prefixes of functions and packages that repeat failed calls.

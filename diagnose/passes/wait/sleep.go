@@ -123,6 +123,10 @@ func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 		}
 		if pkg != "time" {
 			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
+			if slices.ContainsFunc(stack, func(f code.Frame) bool { return strings.HasPrefix(f.Function, "k8s.io/client-go/rest.") }) {
+				return "in " + callstack.Short(stack[i].Function), "Raise QPS and Burst of the rest.Config from which the Kubernetes " +
+					"client is made that " + at + " uses: without them it sends 5 requests per second, after the first 10."
+			}
 			return "in " + callstack.Short(stack[i].Function),
 				"Raise the limit at " + at + ", or reject requests above it instead of delaying them."
 		}

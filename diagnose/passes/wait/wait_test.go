@@ -633,3 +633,14 @@ func TestWorkForRequestsIsNoBackground(t *testing.T) {
 		Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: handler, State: breakdown.StateRunning}}}).
 		Background(9*s, get, handler))
 }
+
+// TestSleepInKubernetesClient: its limit is a setting of the client, and low by default.
+func TestSleepInKubernetesClient(t *testing.T) {
+	const limiter = "golang.org/x/time/rate.(*Limiter)."
+	b := New(8, 1600*ms).CPU(2, 0.2, 0.05, 0.05, 0).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateSelect, 1500*ms, 1,
+		limiter+"wait", limiter+"WaitN", limiter+"Wait", "k8s.io/client-go/util/flowcontrol.(*tokenBucketRateLimiter).Wait",
+		"k8s.io/client-go/rest.(*Request).tryThrottle", "k8s.io/client-go/rest.(*Request).Do", get).Timed(1)
+	if found := Expect(t, wait.Sleep, b, "sleep at cache.go:41"); len(found) == 1 && !strings.Contains(found[0].Remedy, "QPS and Burst") {
+		t.Error(found[0].Remedy)
+	}
+}
