@@ -318,7 +318,7 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 		if !(times >= demand.Again) || inBatches(s) {
 			continue
 		}
-		own := times / demand.PerRequest(p, float64(s.Calls)) // the part of its calls that requests make
+		own := min(1, times/demand.PerRequest(p, float64(s.Calls))) // the part of its calls that requests make
 		took := evidence.StatementShare(all, s) * own * (1 - 1/times)
 		if times >= manyCalls && !statement.Utility(s.Text) {
 			r.others = append(r.others, s)
