@@ -38,6 +38,11 @@ func Lists(text string) bool {
 	return strings.Count(normal, " in (?)") > strings.Count(normal, " not in (?)") || strings.Contains(normal, "= any (?")
 }
 
+// Matches reports whether a statement searches by LIKE for a pattern that it is given.
+func Matches(text string) bool { return like.MatchString(Normal(text)) }
+
+var like = regexp.MustCompile(` i?like \?`)
+
 // Counts reports whether a statement counts rows and returns one. A window function returns all of them.
 func Counts(text string) bool {
 	normal := Normal(text)

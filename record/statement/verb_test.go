@@ -89,6 +89,20 @@ func TestLists(t *testing.T) {
 	}
 }
 
+func TestMatches(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT * FROM songs WHERE title LIKE $1":                      true,
+		"SELECT * FROM `songs` WHERE 1=1 AND (1=1 AND name LIKE '%a')": true,
+		"SELECT * FROM songs WHERE title ILIKE ?":                      true,
+		"SELECT * FROM songs WHERE title = 'like ?'":                   false,
+		"SELECT likes FROM songs WHERE id = ?":                         false,
+	} {
+		if got := Matches(text); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
+
 func TestRanks(t *testing.T) {
 	for text, want := range map[string]bool{
 		"WITH s AS (SELECT stat, ROW_NUMBER() OVER (PARTITION BY stat ORDER BY at DESC) AS n FROM stats) SELECT * FROM s WHERE n = 1": true,

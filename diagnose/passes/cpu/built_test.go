@@ -179,6 +179,20 @@ func TestCompiledAsOneStepOfSeveral(t *testing.T) {
 	}
 }
 
+// What opens and what closes a file has no result to keep: the open file has.
+func TestOpenedForEachRequest(t *testing.T) {
+	const lib, at = "github.com/geo/files.", "shop/web.lookup@web.go:58"
+	for _, open := range []float64{1, 3} {
+		b := Healthy().Sample(3*s, "syscall.munmap", lib+"(*Reader).Close", at).
+			Sample(2*s, lib+"(*Reader).decode", lib+"(*Reader).Lookup", at).
+			Sample(time.Duration(open*float64(s)), "syscall.mmap", lib+"Open", at).Sample(s, "shop/web.page@web.go:60")
+		found := Expect(t, cpu.Hot, b, "cpu-hot-function at web.go:58")
+		if len(found) == 1 && !strings.Contains(found[0].Remedy, "open it once, and keep it for all") {
+			t.Error(found[0].Remedy)
+		}
+	}
+}
+
 // A page that asks a library for each of its settings divides its time among the library's functions, as one
 // that used viper did. A function that divides its time among its own helpers is named alone.
 func TestCallsOfALibrary(t *testing.T) {

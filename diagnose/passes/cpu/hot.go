@@ -187,4 +187,19 @@ func describe(p *diagnose.Pass, f *diagnose.Finding, h usage.Algorithm, c usage.
 		f.Remedy = fmt.Sprintf("At %s, cache the results of %s for each input (parse, compile or validate once), or call them "+
 			"less often.", diagnose.At(at), list)
 	}
+	if names, ok := openedAndClosed(c.Functions); ok {
+		f.Remedy = fmt.Sprintf("Do not open and close the same for each request at %s (%s): open it once, and keep it for all.",
+			diagnose.At(at), names)
+	}
+}
+
+// openedAndClosed returns the names of a call's functions if one of them closes what the others may have opened: there is no result
+// of it to keep, but the open thing.
+func openedAndClosed(functions []string) (names string, ok bool) {
+	short := make([]string, len(functions))
+	for i, f := range functions {
+		short[i] = callstack.Short(f)
+		ok = ok || strings.HasSuffix(f, ".Close")
+	}
+	return strings.Join(short, ", "), ok
 }

@@ -240,6 +240,10 @@ func joined(p *diagnose.Pass, text string) string {
 	if !demand.InProcess(p) {
 		how += driver.GORM(p, "; GORM: Preload")
 	}
+	if statement.Counts(text) {
+		return fmt.Sprintf("Count for all keys with one statement (SELECT key, COUNT(*) ... %s GROUP BY key) instead of: %s", onlyKeys(p),
+			statement.Brief(text))
+	}
 	return fmt.Sprintf("Fetch all rows with one statement (a join, or %s) instead of: %s", how, statement.Brief(text))
 }
 

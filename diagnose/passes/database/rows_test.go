@@ -7,6 +7,7 @@ import (
 	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
@@ -111,4 +112,30 @@ func TestPageAndItsCount(t *testing.T) {
 		}
 	}
 	ExpectAll(t, suite.All(), reading(3*ms, 30*ms), "db-slow-query at posts.go:38")
+}
+
+// TestSearchByLike: an index helps LIKE only if the pattern's beginning is known, and where the server was not read nobody saw it.
+func TestSearchByLike(t *testing.T) {
+	const (
+		text   = "SELECT * FROM `nodes` WHERE 1 = 1 AND name LIKE ? LIMIT ?"
+		search = "shop/store.(*Store).Search@nodes.go:64"
+	)
+	b := New(8, 40*ms).CPU(2, 0.6, 0.2, 0.1, math.NaN()).Modules("github.com/go-sql-driver/mysql").
+		Wait(breakdown.StateNetwork, 36*ms, 1, queryAt(search)...)
+	b.Asks(operation.Query, text, int64(b.Requests()), 36*ms, 10, Caller(1, 36*ms, "database/sql.(*DB).QueryContext", search)).
+		Within(0, 36*ms, 1)
+	if found := Expect(t, slow.Query, b, "db-slow-query at nodes.go:64"); len(found) == 1 &&
+		!strings.Contains(found[0].Remedy, "FULLTEXT and MATCH ... AGAINST") {
+		t.Error(found[0].Remedy)
+	}
+}
+
+// TestCountedForEach: a count for each of many keys is one count by key.
+func TestCountedForEach(t *testing.T) {
+	n := int64(twoPlaces().Requests())
+	b := twoPlaces().Statement("SELECT count(*) FROM scenes WHERE site = $1", 200*n, 90*us, 1, 4, "")
+	if found := Expect(t, database.NPlusOne, b, "db-n-plus-one at read.go:82"); len(found) == 1 &&
+		!strings.Contains(found[0].Remedy, "GROUP BY key") {
+		t.Error(found[0].Remedy)
+	}
 }

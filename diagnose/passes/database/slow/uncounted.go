@@ -68,6 +68,10 @@ func sameRows(p *diagnose.Pass, lead evidence.Asked, part float64) (evidence.Ask
 
 // mayLack begins a remedy with the index that a statement of an unknown plan would have, if its text says which.
 func mayLack(lead evidence.Asked) string {
+	if statement.Matches(lead.Text) {
+		return "no index serves LIKE with a pattern that begins with %: search by words (FULLTEXT and MATCH ... AGAINST in MySQL) or " +
+			"trigrams (pg_trgm in PostgreSQL) then; otherwise "
+	}
 	table, columns, ok := statement.Keys(lead.Text)
 	if !ok {
 		return ""
