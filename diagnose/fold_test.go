@@ -34,6 +34,19 @@ func TestChainOfConsequencesIsReported(t *testing.T) {
 	}
 }
 
+// TestLeakKeepsItsRoot: a cause that gains next to nothing now is reported all the same if something that grows follows from it, which
+// would otherwise be lost with it.
+func TestLeakKeepsItsRoot(t *testing.T) {
+	for grows, want := range map[bool][]string{true: {"churn"}, false: nil} {
+		leak := cause("leak", "churn")
+		leak.Grows = grows
+		suite := []diagnose.Analyzer{finds("churn", cause("churn"), 1.02, findings.High), finds("leak", leak, 1, findings.High)}
+		if found := ExpectAll(t, suite, Idle(), want...); len(found) == 1 && !strings.Contains(found[0].Title, "the leak") {
+			t.Errorf("it is not told: %s", found[0].Title)
+		}
+	}
+}
+
 // Of two findings that may each be the other's consequence, the one that promises more remains.
 func TestMutualConsequencesLeaveOne(t *testing.T) {
 	a, b := finds("a", cause("a", "b"), 2, findings.High), finds("b", cause("b", "a"), 2.2, findings.High)

@@ -58,7 +58,7 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	kept := make([]Finding, 0, len(found))
 	for _, f := range p.fold(found, causes) {
 		c := causes[f.Cause]
-		if f.GainCeiling < MinGain && !c.Voids && !c.Qualifies && !c.Grows {
+		if f.GainCeiling < MinGain && !c.Voids && !c.Qualifies && !grows(f, causes) {
 			p.Reject(f.Cause, "%s, but removing that could gain no more than %s%s", f.Title, Percent((f.GainCeiling - 1)), p.busy())
 			continue
 		}
@@ -87,6 +87,12 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	return kept
 }
 
+// grows reports whether a finding gets worse with time, or one does that follows from it: each request may leave behind a
+// connection that costs little now.
+func grows(f Finding, causes map[string]Cause) bool {
+	return causes[f.Cause].Grows || slices.ContainsFunc(f.Rejected, func(r findings.Rejected) bool { return causes[r.Cause].Grows })
+}
+
 // sort puts causes that void the run first, then findings by gain times trust, then
 // causes that qualify; ties by stage, so that two diagnoses of a record print the
 // same.
@@ -105,7 +111,7 @@ func (p *Pass) sort(found []Finding, stages map[string]Stage, causes map[string]
 		if f.ShareOf == OfCPU {
 			gain = min(gain, p.Lifted())
 		}
-		if causes[f.Cause].Grows {
+		if grows(f, causes) {
 			gain = max(gain, growsGain)
 		}
 		return (gain - 1) * trust(f.Confidence)
