@@ -254,11 +254,14 @@ func (a *Asked) add(o operation.Operation, t breakdown.OperationsPerRequest) {
 	a.Most = max(a.Most, t.Max)
 }
 
-// always returns how often each whole request ran a statement, given the same of its operations before and another of them; 0 if it
-// is not the same for all.
+// varies stands for a number of executions that is not the same for all requests.
+const varies = -1
+
+// always returns how often each whole request ran a statement, given the same of its operations before and another of them; varies if
+// it is not the same for all.
 func (p *Set) always(before float64, t breakdown.OperationsPerRequest) float64 {
-	if p.Anatomy == nil || t.Mean != float64(t.Max) || t.Requests != int64(p.Anatomy.Requests) {
-		return 0
+	if before == varies || p.Anatomy == nil || t.Mean != float64(t.Max) || t.Requests != int64(p.Anatomy.Requests) {
+		return varies
 	}
 	return before + t.Mean
 }
@@ -289,6 +292,7 @@ func (p *Set) addCallers(a *Asked, o operation.Operation, shared map[site]bool) 
 }
 
 func (a *Asked) settle() {
+	a.Always = max(0, a.Always)
 	total := 0.0
 	for _, c := range a.Callers {
 		total += c.Share

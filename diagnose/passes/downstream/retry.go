@@ -221,7 +221,7 @@ func refusedOf(p *diagnose.Pass, c call) (part, made float64, accounted bool) {
 // per request, in ns, and where. A limiter lets a first call wait as it does the next.
 func pauses(p *diagnose.Pass, c call) (ns float64, at code.Frame, times float64) {
 	for _, part := range p.Anatomy.All {
-		if p.Stacks.Wait(part) != callstack.SleepWait || limited(part.Stack) {
+		if p.Stacks.Wait(part) != callstack.SleepWait || inLimiter(part.Stack) {
 			continue
 		}
 		place, ok := p.Stacks.Place(part.Stack)
@@ -236,8 +236,8 @@ func pauses(p *diagnose.Pass, c call) (ns float64, at code.Frame, times float64)
 	return ns, at, times
 }
 
-// limited reports whether a stack waits for its turn in a rate limiter, such as the one of Kubernetes' client.
-func limited(stack []code.Frame) bool {
+// inLimiter reports whether a stack waits for its turn in a rate limiter, such as the one of Kubernetes' client.
+func inLimiter(stack []code.Frame) bool {
 	return slices.ContainsFunc(stack, func(f code.Frame) bool {
 		pkg, _ := callstack.Split(f.Function)
 		return pkg == "golang.org/x/time/rate" || strings.HasSuffix(pkg, "/flowcontrol") || strings.HasSuffix(pkg, "/ratelimit")
