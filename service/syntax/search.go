@@ -10,16 +10,24 @@ import (
 // Searches reports whether a line of a source file decides which element of a collection is wanted, in a range loop of the
 // innermost function around it that returns or keeps an element where a condition holds. The
 // line is in the condition, or in a statement before it that sets what the condition uses. A loop that ends at an error, or at the
-// first element that fails a check, searches for none. Searches reads the source without types.
-func Searches(file string, line int) (bool, error) { return decides(file, line, takes) }
+// first element that fails a check, searches for none. So does a loop within another one that looks for elements which equal an
+// element of that, whatever it does with them. Searches reads the source without types.
+func Searches(file string, line int) (bool, error) {
+	return decides(file, line, func(loop *ast.RangeStmt, around []*ast.RangeStmt) []ast.Node {
+		return append(deciding(loop, takes), joining(loop, around)...)
+	})
+}
 
 // Filters is Searches for loops that add each element for which the condition holds to others.
-func Filters(file string, line int) (bool, error) { return decides(file, line, adds) }
+func Filters(file string, line int) (bool, error) {
+	return decides(file, line, func(loop *ast.RangeStmt, _ []*ast.RangeStmt) []ast.Node { return deciding(loop, adds) })
+}
 
 // wants reports whether statements do what a loop does only for elements that are wanted.
 type wants func(list []ast.Stmt, element func(string) bool) bool
 
-func decides(file string, line int, wanted wants) (bool, error) {
+// decides reports whether a line is in what decides, in a loop within those around it in the same function.
+func decides(file string, line int, by func(loop *ast.RangeStmt, around []*ast.RangeStmt) []ast.Node) (bool, error) {
 	set, tree, err := parse(file)
 	if err != nil {
 		return false, err
@@ -27,6 +35,7 @@ func decides(file string, line int, wanted wants) (bool, error) {
 	covers := func(n ast.Node) bool {
 		return set.Position(n.Pos()).Line <= line && line <= set.Position(n.End()).Line
 	}
+	var around []*ast.RangeStmt
 	found := false
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if n == nil || !covers(n) {
@@ -34,9 +43,10 @@ func decides(file string, line int, wanted wants) (bool, error) {
 		}
 		switch f := n.(type) {
 		case *ast.FuncDecl, *ast.FuncLit:
-			found = false
+			found, around = false, nil
 		case *ast.RangeStmt:
-			found = found || slices.ContainsFunc(deciding(f, wanted), covers)
+			found = found || slices.ContainsFunc(by(f, around), covers)
+			around = append(around, f)
 		}
 		return true
 	})
@@ -71,6 +81,46 @@ func deciding(loop *ast.RangeStmt, wanted wants) (list []ast.Node) {
 		}
 	}
 	return list
+}
+
+// joining returns the conditions in a loop's body that hold for elements which equal one of a loop around it, in whose elements it does
+// not look itself. Passing over the equal one joins nothing.
+func joining(loop *ast.RangeStmt, around []*ast.RangeStmt) (list []ast.Node) {
+	element := madeOf(loop)
+	for _, s := range loop.Body.List {
+		test, ok := s.(*ast.IfStmt)
+		if !ok || aboutErrors(test) || !mentions(test.Cond, element) || !compares(test.Cond, !skips(test)) {
+			continue
+		}
+		if slices.ContainsFunc(around, func(o *ast.RangeStmt) bool {
+			other := madeOf(o)
+			return mentions(test.Cond, other) && !mentions(loop.X, other)
+		}) {
+			list = append(list, test.Cond)
+		}
+	}
+	return list
+}
+
+// compares reports whether a condition asks if two values are equal, or if they are not: by an operator, or by a function such as
+// bytes.Equal.
+func compares(cond ast.Expr, equal bool) (found bool) {
+	ast.Inspect(cond, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.UnaryExpr:
+			if n.Op == token.NOT {
+				found = found || compares(n.X, !equal)
+				return false
+			}
+		case *ast.BinaryExpr:
+			found = found || n.Op == map[bool]token.Token{true: token.EQL, false: token.NEQ}[equal]
+		case *ast.CallExpr:
+			f, ok := n.Fun.(*ast.SelectorExpr)
+			found = found || equal && ok && strings.HasPrefix(f.Sel.Name, "Equal")
+		}
+		return !found
+	})
+	return found
 }
 
 // madeOf returns whether a name is of a loop's element, or of something that its body makes of one.

@@ -132,6 +132,34 @@ func each(r *repo, u string) error {
 	return nil
 }
 
+func both(as, bs [][]byte, n int) (list [][]byte) {
+	for i, a := range as {
+		for j, b := range bs {
+			if bytes.Equal(a, b) { // yes
+				list = append(list, a) // no
+			}
+			if b[0] != a[0] { // yes
+				continue
+			}
+			if i == j { // no: it is passed over
+				continue
+			}
+			if len(b) > n { // no: of this loop alone
+				n = len(b)
+			}
+			if len(b) < len(a) { // no
+				n++
+			}
+		}
+		for _, c := range a {
+			if c == a[0] { // no: it looks within the element
+				n++
+			}
+		}
+	}
+	return list
+}
+
 func mapped(r *repo) (list []string) {
 	for _, x := range r.rules {
 		list = append(list, x.name()) // no
