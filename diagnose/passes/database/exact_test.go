@@ -63,18 +63,18 @@ func TestRepeatedAsOftenInEachRequest(t *testing.T) {
 		return b.Asks(operation.Query, text, calls, 90*us, 1, Caller(1, 90*us, "database/sql.(*DB).QueryContext", getEach)).
 			Within(0, 18*ms, most)
 	}
-	told := func(b *Builder, want string) {
+	titled := func(b *Builder, want string) {
 		t.Helper()
 		found := Expect(t, database.NPlusOne, b.Statement(counted, 196*n, 90*us, 1, 4, ""), "db-n-plus-one at read.go:82")
 		if len(found) == 1 && !strings.Contains(found[0].Title, want) {
 			t.Errorf("%s, want %s", found[0].Title, want)
 		}
 	}
-	told(asks(service(), sent, 200*n, 200), "runs one statement 200 times")
-	told(asks(service(), sent, 190*n, 200), "runs one statement 196 times")
+	titled(asks(service(), sent, 200*n, 200), "runs one statement 200 times")
+	titled(asks(service(), sent, 190*n, 200), "runs one statement 196 times")
 	// One that differs in a constant is the same statement, and only some requests run it.
 	some := asks(service(), strings.Replace(sent, "LIMIT 1", "LIMIT 2", 1), n/2, 1)
-	told(asks(some, sent, 200*n, 200), "runs one statement 196 times")
+	titled(asks(some, sent, 200*n, 200), "runs one statement 196 times")
 }
 
 // TestCallerOneOf: two places that agree equally well are both named.
