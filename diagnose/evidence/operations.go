@@ -40,7 +40,7 @@ type Asked struct {
 	Plan   *operation.SQLitePlan
 	Server *operation.ServerPlan
 
-	form string
+	form, counted string // of Text, as Normal and as Counted return it
 }
 
 // AskedBy is one place that runs a statement.
@@ -92,7 +92,7 @@ func (p *Set) AskedAs(text string) (a Asked, ok bool) {
 	}
 	counted := statement.Counted(form)
 	for _, a := range p.Asked() {
-		if statement.Counted(a.form) == counted {
+		if a.counted == counted {
 			return a, true
 		}
 	}
@@ -133,7 +133,7 @@ func (p *Set) readAsked() (all []Asked) {
 		form := statement.Normal(o.Text)
 		a := byForm[form]
 		if a == nil {
-			a = &Asked{Text: o.Text, form: form}
+			a = &Asked{Text: o.Text, form: form, counted: statement.Counted(form)}
 			byForm[form] = a
 		}
 		t := traced[o.ID]

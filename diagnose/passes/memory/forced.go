@@ -51,8 +51,8 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	f.Title = fmt.Sprintf("%s %s forces %s collections per second: %s of %s", call, at, diagnose.Number(c.Forced),
 		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf))
-	// What is given back has to be faulted in again, in the midst of other work that no profile can tell from it.
-	f.GainAtLeast = call == freed
+	// Memory that was given back is faulted in again while other code runs, and no profile separates that cost from the code's own.
+	f.GainAtLeast = f.GainAtLeast || call == freed
 	return c.finish(p, f, fmt.Sprintf("Remove %s %s; to bound memory set GOMEMLIMIT, with which "+
 		"the runtime collects only when it must.", call, at)), true
 }
