@@ -187,7 +187,7 @@ func TestOpenedForEachRequest(t *testing.T) {
 			Sample(2*s, lib+"(*Reader).decode", lib+"(*Reader).Lookup", at).
 			Sample(time.Duration(open*float64(s)), "syscall.mmap", lib+"Open", at).Sample(s, "shop/web.page@web.go:60")
 		found := Expect(t, cpu.Hot, b, "cpu-hot-function at web.go:58")
-		if len(found) == 1 && !strings.Contains(found[0].Remedy, "open it once, and keep it for all") {
+		if len(found) == 1 && !strings.Contains(found[0].Remedy, "Open it once and keep it") {
 			t.Error(found[0].Remedy)
 		}
 	}

@@ -188,13 +188,13 @@ func describe(p *diagnose.Pass, f *diagnose.Finding, h usage.Algorithm, c usage.
 			"less often.", diagnose.At(at), list)
 	}
 	if names, ok := openedAndClosed(c.Functions); ok {
-		f.Remedy = fmt.Sprintf("Do not open and close the same for each request at %s (%s): open it once, and keep it for all.",
+		f.Remedy = fmt.Sprintf("Open it once and keep it, instead of opening and closing it for each request at %s (%s).",
 			diagnose.At(at), names)
 	}
 }
 
-// openedAndClosed returns the names of a call's functions if one of them closes what the others may have opened: there is no result
-// of it to keep, but the open thing.
+// openedAndClosed returns the names of a call's functions if one of them is a Close. It has no result to cache: what to keep is
+// whatever the others opened.
 func openedAndClosed(functions []string) (names string, ok bool) {
 	short := make([]string, len(functions))
 	for i, f := range functions {

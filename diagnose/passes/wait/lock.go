@@ -22,8 +22,8 @@ var Lock = diagnose.Analyzer{
 	Name:  "lock",
 	Stage: diagnose.Wait,
 	Doc: "Groups lock waits of the anatomy by the type or function that locks. A group counts at 20 % of request time or more, " +
-		"or half of the tail's extra time. The blocked frame distinguishes read locks from write locks; the mutex profile, if " +
-		"there is one, names the holder.",
+		"or half of the tail's extra time. The blocked frame distinguishes read locks from write locks. The holder is what runs " +
+		"during most of the wait, by the critical path, or else what the mutex profile names.",
 	Causes: []diagnose.Cause{lockCause, writerCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runLock,
