@@ -10,8 +10,9 @@ var lockCause = diagnose.Cause{
 	Knows: "The execution trace shows requests in state lock, grouped by the type or function that locks. A group counts " +
 		"if it takes at least 20 % of the mean request and 100 µs, or half of the extra time of the slowest requests. The " +
 		"finding points at the lock holder if that runs for more than half of the wait, or the mutex profile blames it for " +
-		"more than half of the delay. (If locking and unlocking happen in two helpers, it points at their common caller.) " +
-		"The trace shows what the holder was doing. The part of the wait in which the holder was ready but had no CPU does not count, because the CPUs cause it. The CPU " +
+		"more than half of the delay. (If locking and unlocking happen in two helpers, it points at their common caller.) The " +
+		"trace shows what the holder was doing. The part of the wait in which the holder was ready but had no CPU does not " +
+		"count, because the CPUs cause it. The CPU " +
 		"profile shows what runs under the lock. If the runtime counts mutex wait time per window, a tail is reported with " +
 		"confidence only if that time is high in the slow windows. A mutex that is locked often but hardly contended does not " +
 		"show up, because no time is spent in that state. Waits in RLock are rwlock-writer.",
